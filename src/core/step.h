@@ -1,0 +1,24 @@
+/* struct step: one screen, one documented step: its rows of fields and checks, and its plan.
+ *
+ * To add a step: one file in steps/, one line in steps/steps.c. */
+#ifndef SLUICE_CORE_STEP_H
+#define SLUICE_CORE_STEP_H
+
+#include "core/change.h"
+#include "core/check.h"
+#include "core/field.h"
+
+struct step {
+    const char *id;     /* "oauth" */
+    const char *number; /* "1", "3a"; "" for Start and Review */
+    const char *name;   /* in the step line: "OAuth" */
+    const char *title;  /* "Bauplan OAuth client" */
+    const char *intro;  /* a sentence or two: what this step is for */
+    const char *needs;  /* what the operator needs, and from whom; for Start's list. NULL = nothing */
+    const char *link;   /* page where the thing is made, or read about */
+    const char *const *later; /* lines of a page that says what will be done here, for a step without rows */
+    const struct field *const *fields; /* ends with NULL; may be NULL */
+    const struct check *const *checks; /* ends with NULL; may be NULL */
+    void (*plan)(const struct snapshot *s, struct plan *out); /* pure; NULL = makes nothing */
+};
+#endif
