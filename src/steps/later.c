@@ -1,0 +1,133 @@
+/* Steps that stand in the step line with a page that says what will be done there. They have no
+ * fields and no checks, so that headless commands need no answers for them. */
+#include "steps/steps.h"
+
+static const char *const emr_later[] = {
+    "Here sluice will read which AWS account, region and identity your credentials belong to, and "
+    "ask",
+    "for them once for all AWS steps.",
+    "It will list the EMR Serverless applications of the account and say of each whether Estuary "
+    "can use",
+    "it: Spark, emr-7.12.0, x86_64, started by a submitted job, with a way out to the internet.",
+    "With your consent it makes one where none fits. An application costs nothing while it is "
+    "idle.",
+    NULL,
+};
+
+const struct step step_emr = {
+    .id = "emr",
+    .number = "3a",
+    .name = "EMR",
+    .title = "EMR Serverless application",
+    .intro = "Estuary merges changes into the tables with Spark jobs. They run here, in your AWS "
+             "account.",
+    .needs = "AWS: credentials that may create EMR, IAM and S3 resources, or an AWS admin",
+    .link = "https://docs.aws.amazon.com/emr/latest/EMR-Serverless-UserGuide/getting-started.html",
+    .later = emr_later,
+};
+
+static const char *const bucket_later[] = {
+    "Two places in S3 are needed, in the region of the application:",
+    "  the lake     Bauplan's bucket and the folder of its tables, read from a table that exists;",
+    "               sluice never makes or changes it",
+    "  the staging  where Estuary puts files before they are merged; by default a folder of the "
+    "same",
+    "               bucket. With your consent sluice makes a bucket for it and blocks public "
+    "access",
+    "What is wrong will be said: another region, another owner, a prefix the policies do not "
+    "cover.",
+    NULL,
+};
+
+const struct step step_bucket = {
+    .id = "bucket",
+    .number = "3b",
+    .name = "Buckets",
+    .title = "Lake and staging buckets",
+    .intro = "Where the tables lie, and where Estuary stages files before they are merged.",
+    .needs = "Bauplan: the name of the bucket your lake lies in",
+    .link = "https://docs.bauplanlabs.com/integrations/data-int-and-etl/estuary",
+    .later = bucket_later,
+};
+
+static const char *const iam_later[] = {
+    "Here sluice will plan, and with your consent make:",
+    "  an execution role for the Spark jobs, that only EMR Serverless of your account may assume",
+    "  a user for Estuary, with exactly the rights its connector uses, and an access key",
+    "Policies that exist already are compared by what they allow, not by their text.",
+    "Then the new key does what Estuary's own test does, and what must be denied is tried as well.",
+    NULL,
+};
+
+const struct step step_iam = {
+    .id = "iam",
+    .number = "3c",
+    .name = "IAM",
+    .title = "Execution role and IAM user",
+    .intro = "Who the Spark jobs are in AWS, and who Estuary is.",
+    .needs = "AWS: the right to create a role, a user and an access key, or an AWS admin",
+    .link = "https://docs.bauplanlabs.com/integrations/data-int-and-etl/estuary",
+    .later = iam_later,
+};
+
+static const char *const capture_later[] = {
+    "Here sluice will write the Estuary capture of the chosen tables and try it as a draft:",
+    "Estuary connects to your database itself, lists its tables, and the chosen ones must be among "
+    "them.",
+    "Names, replication slot and publication are judged by the connector's own rules.",
+    "Nothing is published before you say so.",
+    NULL,
+};
+
+const struct step step_capture = {
+    .id = "capture",
+    .number = "4",
+    .name = "Capture",
+    .title = "Estuary capture",
+    .intro = "Estuary reads the changes of the chosen tables from PostgreSQL.",
+    .needs = "Estuary: an account, a prefix you may write to and a refresh token",
+    .link = "https://docs.estuary.dev/reference/Connectors/capture-connectors/PostgreSQL/",
+    .later = capture_later,
+};
+
+static const char *const materialization_later[] = {
+    "Here sluice will write the Estuary materialization into Bauplan from what the steps before "
+    "proved:",
+    "catalog, token URI, branch, namespace, application, role, key and buckets.",
+    "Table names and locations are worked out beforehand, so that two tables that would collide "
+    "are seen.",
+    "A publication is rehearsed first; after the real one sluice waits until rows arrive in "
+    "Bauplan.",
+    NULL,
+};
+
+const struct step step_materialization = {
+    .id = "materialization",
+    .number = "5",
+    .name = "Iceberg",
+    .title = "Estuary materialization",
+    .intro = "Estuary writes the changes into Iceberg tables of Bauplan.",
+    .needs = NULL,
+    .link =
+        "https://docs.estuary.dev/reference/Connectors/materialization-connectors/apache-iceberg/",
+    .later = materialization_later,
+};
+
+static const char *const review_later[] = {
+    "Here will stand what is proved, and when; what you accepted, and why; what is not proved, and "
+    "who",
+    "must still act.",
+    "An export writes the finished Estuary specification with sealed secrets, the SQL, the "
+    "policies, a",
+    "runbook and a report into one folder that a colleague can review and publish.",
+    NULL,
+};
+
+const struct step step_review = {
+    .id = "review",
+    .number = "",
+    .name = "Review",
+    .title = "Review and export",
+    .intro = "All of it on one page, to hand over or to publish.",
+    .later = review_later,
+};
