@@ -48,6 +48,8 @@ const struct node *node_find(const struct node *n, const char *path);
 
 /* Writing; they take ownership of `value`. */
 void node_set(struct node *map, const char *key, struct node *value); /* replaces in place or appends */
+/* As node_set for a key that is known to be new: no search, for maps of many. */
+void node_append(struct node *map, const char *key, struct node *value);
 void node_set_text(struct node *map, const char *key, const char *text); /* NULL removes */
 bool node_remove(struct node *map, const char *key);
 void node_add(struct node *list, struct node *value);
@@ -57,5 +59,6 @@ bool node_equal(const struct node *a, const struct node *b); /* content; map ord
 /* name is used in messages ("answers.yaml: line 4: …"); PROBLEM_INPUT. An empty document is an empty
  * map. The root must be a map. */
 struct node *node_parse_yaml(const char *bytes, size_t n, const char *name, struct problem *err);
+/* Block style. Bytes that are not UTF-8 become U+FFFD. The caller checks out->cut. */
 void node_write_yaml(const struct node *n, struct text *out);
 #endif

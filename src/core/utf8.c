@@ -33,6 +33,28 @@ bool utf8_valid(const char *s, size_t n)
     return true;
 }
 
+static size_t valid_prefix(const char *s, size_t n)
+{
+    size_t at = 0;
+    utf8proc_int32_t c;
+    for (size_t len; at < n && (len = decode(s + at, n - at, &c)) != 0;)
+        at += len;
+    return at;
+}
+
+void utf8_repair(struct text *out, const char *s, size_t n)
+{
+    for (size_t at = 0; at < n;) {
+        size_t run = valid_prefix(s + at, n - at);
+        text_addn(out, s + at, run);
+        at += run;
+        if (at < n) {
+            text_add(out, "\xEF\xBF\xBD");
+            at++;
+        }
+    }
+}
+
 /* An unprintable (width 0, not part of a cluster) has no business on a screen; clean.h escapes it.
  */
 static int width_of(utf8proc_int32_t c)
@@ -123,15 +145,6 @@ static size_t ascii_prefix(const char *s, size_t n)
     while (i < n && (unsigned char)s[i] < 0x80)
         i++;
     return i;
-}
-
-static size_t valid_prefix(const char *s, size_t n)
-{
-    size_t at = 0;
-    utf8proc_int32_t c;
-    for (size_t len; at < n && (len = decode(s + at, n - at, &c)) != 0;)
-        at += len;
-    return at;
 }
 
 static void fold_valid(struct text *out, const char *s, size_t n)

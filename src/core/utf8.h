@@ -5,7 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/text.h"
+
 bool utf8_valid(const char *s, size_t n);
+/* Appends s with each byte that is not UTF-8 replaced by U+FFFD. */
+void utf8_repair(struct text *out, const char *s, size_t n);
 /* Bytes of the grapheme cluster at s (n bytes left, n > 0; at least 1, an invalid byte counts one);
  * *columns (may be NULL) gets its width on the screen: 0, 1 or 2. */
 size_t utf8_cluster(const char *s, size_t n, int *columns);
