@@ -74,10 +74,12 @@ struct plan {
 
 void plan_init(struct plan *p);
 void plan_release(struct plan *p);
-/* Adds a change with title, preview and reason copied; takes args. The result may be decorated further. */
+/* Adds a change whose title is the kind's label and whose other texts are empty, to be set by change_text;
+ * takes args. The id is copied, step is not; a second change of one id is a bug. */
 struct change *plan_add(struct plan *p, const struct change_kind *kind, const char *step, const char *id,
                         enum change_action action, struct node *args);
 void change_after(struct change *c, const char *id);
+/* Puts a text into a member; it is redacted and cleaned, lines are kept. */
 void change_text(char **slot, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void plan_right(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void plan_missing(struct plan *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

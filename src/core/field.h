@@ -37,7 +37,7 @@ struct choices { /* filled by choices_from; strings owned by the list */
         char *label;
     } *rows;
 };
-void choices_add(struct choices *c, const char *value, const char *label);
+void choices_add(struct choices *c, const char *value, const char *label); /* copies */
 void choices_release(struct choices *c);
 
 struct field {
@@ -63,7 +63,11 @@ struct field {
     int (*valid)(const char *text, struct problem *err);
 };
 
-/* Judges a whole value by its row: kind, choices, valid on the text or each item. */
+/* Static choices, then those of choices_from (when s is not NULL). choices_release it. */
+void field_choices(const struct field *f, const struct snapshot *s, struct choices *out);
+
+/* Judges a whole value by its row: kind, UTF-8, choices (while there are any), valid on the text, the secret or
+ * each item. None, an empty one and a secret that is not at hand are fine here; PROBLEM_INPUT. */
 int field_check_value(const struct field *f, const struct snapshot *s, const struct value *v,
                       struct problem *err);
 #endif

@@ -32,12 +32,23 @@ struct value *value_secret(struct secret *secret, const char *reference, const c
 struct value *value_ref(const struct value *v);
 void value_unref(struct value *v); /* NULL is fine */
 
+/* A list from text: an item a line or between commas, outside double quotes, as quote_ident writes names;
+ * no items is an empty list. */
+struct value *value_list_parse(const char *text);
+
 bool value_empty(const struct value *v); /* NULL, "", no items, a secret that is not at hand */
-bool value_equal(const struct value *a, const struct value *b); /* secrets by value, constant time */
-/* Secrets enter by revision, references by text and revision. */
+/* Secrets by value in constant time and by reference, whatever host they are bound to. The order of a map does
+ * not matter, here and in the hash. */
+bool value_equal(const struct value *a, const struct value *b);
+/* Secrets enter by revision, references by text and revision. NULL is fine. */
 void value_hash(const struct value *v, struct hasher *h);
 /* One line for people: lists joined by ", ", secrets masked. xfree. */
 char *value_show(const struct value *v);
 /* As stored: scalar, list, map; a secret becomes {secret: stored | asked | env:… | file:…}. Never a value. */
 struct node *value_to_node(const struct value *v);
+
+/* The host a secret is bound to, from a URL or a plain host name: "https://catalog.example.com:8443" (scheme,
+ * host, and the port unless it is the scheme's own), or "db.example.com". Lower case, without user, path and
+ * the root's dot, so that two texts are equal when they lead to the same host. NULL when there is none; xfree. */
+char *host_of_text(const char *url_or_host);
 #endif
