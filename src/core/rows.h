@@ -1,5 +1,6 @@
-/* struct rows: all rows of all steps, flattened and proved consistent once at the start: ids are unique,
- * every id that is read is a field or has exactly one giver, no circles. */
+/* struct rows: all rows of all steps, flattened and proved consistent once at the start: ids are of the form
+ * "step.what" with the step's own id and unique (of steps; of fields and facts; of checks), every id that is
+ * read is a field or has exactly one giver, `after` names checks, no circles. */
 #ifndef SLUICE_CORE_ROWS_H
 #define SLUICE_CORE_ROWS_H
 
@@ -21,6 +22,7 @@ struct rows {
     const char **facts; /* ids */
     int *givers;        /* fact -> index of the check that gives it */
     int *order;         /* check indexes so that givers and `after` come first */
+    int *by_id[3];      /* rows.c's: indexes of fields, facts, checks, sorted by id */
 };
 
 /* 0, or -1 and PROBLEM_BUG naming the row that is wrong. */
