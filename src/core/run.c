@@ -3,7 +3,6 @@
  * pauses it. */
 #include "core/run.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,11 +19,9 @@
 #include "core/run_make.h"
 #include "core/shown.h"
 
-#define CHECK_DEADLINE_MS 15000
-#define CHANGE_DEADLINE_MS 30000
+#define DEADLINE_MS 15000 /* when the row does not say */
 
 struct run {
-    atomic_int refs;
     struct snapshot *snapshot;
     const struct check *check;
     char *id;
@@ -34,71 +31,56 @@ struct run {
     int cancel_fd;
     atomic_bool cancelled;
 
-    pthread_mutex_t lock; /* for all below */
     int allowed_ms;
-    int64_t deadline;  /* clock_ms */
-    int64_t paused_at; /* clock_ms; of use while pauses > 0 */
+
+    pthread_mutex_t lock; /* for all below */
+    int64_t deadline;     /* clock_ms */
+    int64_t paused_at;    /* clock_ms; of use while pauses > 0 */
     int pauses;
 };
 
-struct run *run_make(const struct run_spec *spec, struct problem *err)
+struct run *run_make(const struct snapshot *snapshot, const struct check *check, struct net *net,
+                     int deadline_ms,
+                     void (*progress)(void *ctx, int64_t done, int64_t total, const char *what),
+                     void *ctx)
 {
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (fd < 0) {
-        problem_errno(err, errno, "cannot start %s", spec->id != NULL ? spec->id : "a check");
-        return NULL;
-    }
     struct run *run = xcalloc(1, sizeof *run);
-    atomic_init(&run->refs, 1);
+    run->snapshot = snapshot_ref(snapshot);
+    run->check = check;
+    run->id = xstrdup(check != NULL ? check->id : "run");
+    run->net = net;
+    run->progress = progress;
+    run->ctx = ctx;
+    /* Without a descriptor (EMFILE) it is -1, which poll passes over; then a cancel waits for the
+     * next wake-up. Sockets cannot be had either, so the check fails by itself. */
+    run->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_init(&run->cancelled, false);
-    run->snapshot = snapshot_ref(spec->snapshot);
-    run->check = spec->check;
-    run->id = xstrdup(spec->id != NULL ? spec->id : spec->check != NULL ? spec->check->id : "run");
-    run->net = spec->net;
-    run->progress = spec->progress;
-    run->ctx = spec->ctx;
-    run->cancel_fd = fd;
     pthread_mutex_init(&run->lock, NULL);
-    run_restart(run, spec->deadline_ms);
+    run->allowed_ms = deadline_ms > 0 ? deadline_ms : DEADLINE_MS;
+    run->deadline = clock_ms() + run->allowed_ms;
     return run;
 }
 
 struct run *run_new_detached(const struct snapshot *s, struct net *net, int deadline_ms)
 {
-    const struct run_spec spec = {.snapshot = s, .net = net, .deadline_ms = deadline_ms};
-    AUTO_PROBLEM err = PROBLEM_INIT;
-    struct run *run = run_make(&spec, &err);
-    if (run == NULL)
-        bug("a detached run: %s", err.what);
-    return run;
+    return run_make(s, NULL, net, deadline_ms, NULL, NULL);
 }
 
-struct run *run_ref(struct run *run)
+void run_name(struct run *run, const char *id)
 {
-    atomic_fetch_add_explicit(&run->refs, 1, memory_order_relaxed);
-    return run;
+    xreplace(&run->id, id);
 }
 
 void run_free(struct run *run)
 {
-    if (run == NULL || atomic_fetch_sub_explicit(&run->refs, 1, memory_order_acq_rel) != 1)
+    if (run == NULL)
         return;
-    close(run->cancel_fd);
+    if (run->cancel_fd >= 0)
+        close(run->cancel_fd);
     pthread_mutex_destroy(&run->lock);
     snapshot_unref(run->snapshot);
     xfree(run->id);
     xfree(run);
-}
-
-void run_restart(struct run *run, int deadline_ms)
-{
-    if (deadline_ms <= 0)
-        deadline_ms = run->check != NULL ? CHECK_DEADLINE_MS : CHANGE_DEADLINE_MS;
-    pthread_mutex_lock(&run->lock);
-    run->allowed_ms = deadline_ms;
-    run->paused_at = clock_ms();
-    run->deadline = run->paused_at + deadline_ms;
-    pthread_mutex_unlock(&run->lock);
 }
 
 void run_cancel(struct run *run)
