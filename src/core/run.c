@@ -3,6 +3,7 @@
  * pauses it. */
 #include "core/run.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -19,7 +20,8 @@
 #include "core/run_make.h"
 #include "core/shown.h"
 
-#define DEADLINE_MS 15000 /* when the row does not say */
+#define CHECK_DEADLINE_MS 15000
+#define CHANGE_DEADLINE_MS 30000
 
 struct run {
     struct snapshot *snapshot;
@@ -39,44 +41,44 @@ struct run {
     int pauses;
 };
 
-struct run *run_make(const struct snapshot *snapshot, const struct check *check, struct net *net,
-                     int deadline_ms,
-                     void (*progress)(void *ctx, int64_t done, int64_t total, const char *what),
-                     void *ctx)
+struct run *run_make(const struct run_spec *spec, struct problem *err)
 {
+    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (fd < 0) {
+        problem_errno(err, errno, "cannot start %s", spec->id != NULL ? spec->id : "a check");
+        return NULL;
+    }
     struct run *run = xcalloc(1, sizeof *run);
-    run->snapshot = snapshot_ref(snapshot);
-    run->check = check;
-    run->id = xstrdup(check != NULL ? check->id : "run");
-    run->net = net;
-    run->progress = progress;
-    run->ctx = ctx;
-    /* Without a descriptor (EMFILE) it is -1, which poll passes over; then a cancel waits for the
-     * next wake-up. Sockets cannot be had either, so the check fails by itself. */
-    run->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_init(&run->cancelled, false);
+    run->snapshot = snapshot_ref(spec->snapshot);
+    run->check = spec->check;
+    run->id = xstrdup(spec->id != NULL ? spec->id : spec->check != NULL ? spec->check->id : "run");
+    run->net = spec->net;
+    run->progress = spec->progress;
+    run->ctx = spec->ctx;
+    run->cancel_fd = fd;
     pthread_mutex_init(&run->lock, NULL);
-    run->allowed_ms = deadline_ms > 0 ? deadline_ms : DEADLINE_MS;
+    const int usual = spec->check != NULL ? CHECK_DEADLINE_MS : CHANGE_DEADLINE_MS;
+    run->allowed_ms = spec->deadline_ms > 0 ? spec->deadline_ms : usual;
     run->deadline = clock_ms() + run->allowed_ms;
     return run;
 }
 
 struct run *run_new_detached(const struct snapshot *s, struct net *net, int deadline_ms)
 {
-    return run_make(s, NULL, net, deadline_ms, NULL, NULL);
-}
-
-void run_name(struct run *run, const char *id)
-{
-    xreplace(&run->id, id);
+    const struct run_spec spec = {.snapshot = s, .net = net, .deadline_ms = deadline_ms};
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    struct run *run = run_make(&spec, &err);
+    if (run == NULL)
+        bug("a detached run: %s", err.what);
+    return run;
 }
 
 void run_free(struct run *run)
 {
     if (run == NULL)
         return;
-    if (run->cancel_fd >= 0)
-        close(run->cancel_fd);
+    close(run->cancel_fd);
     pthread_mutex_destroy(&run->lock);
     snapshot_unref(run->snapshot);
     xfree(run->id);
@@ -85,6 +87,8 @@ void run_free(struct run *run)
 
 void run_cancel(struct run *run)
 {
+    if (run == NULL)
+        return;
     atomic_store(&run->cancelled, true);
     const uint64_t one = 1;
     ssize_t ignored = write(run->cancel_fd, &one, sizeof one); /* full = readable already */
@@ -198,7 +202,7 @@ int run_cancel_fd(const struct run *run)
 
 bool run_cancelled(const struct run *run)
 {
-    return atomic_load(&run->cancelled);
+    return run != NULL && atomic_load(&run->cancelled);
 }
 
 int run_over(const struct run *run, const char *phase, struct problem *err)

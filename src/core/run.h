@@ -26,10 +26,9 @@ int64_t run_deadline(const struct run *run); /* clock_ms() when it is over */
 /* Waiting for a shared connection does not use up the deadline: between pause and resume it stands still. */
 void run_pause(struct run *run);
 void run_resume(struct run *run);
-/* Readable once the operator cancelled or the program ends; poll it beside the socket.
- * -1, which poll passes over, when the process has no descriptor left. */
+/* Readable once the operator cancelled or the program ends; poll it beside the socket. */
 int run_cancel_fd(const struct run *run);
-bool run_cancelled(const struct run *run);
+bool run_cancelled(const struct run *run); /* of NULL: false */
 /* -1 with PROBLEM_CANCELLED or PROBLEM_UNREACHABLE ("no answer within 15 s while PHASE"); 0 while time is left. */
 int run_over(const struct run *run, const char *phase, struct problem *err);
 /* Sleeps, at most until deadline or cancel; 0 when slept in full. */
@@ -39,8 +38,8 @@ void run_progress(struct run *run, int64_t done, int64_t total, const char *what
 /* A line in the log (cleaned, redacted) with the row's id before it. */
 void run_log(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* For unit tests and tools: a run outside the engine over a snapshot (may be NULL) that may read all; deadline_ms 0
- * = 15000. run_free it. */
+/* For unit tests and tools: a run outside the engine over a snapshot (may be NULL), which may read all; deadline_ms 0
+ * = 30000. run_free it (NULL is fine). */
 struct run *run_new_detached(const struct snapshot *s, struct net *net, int deadline_ms);
 void run_cancel_detached(struct run *run); /* from any thread */
 void run_free(struct run *run);
