@@ -1,7 +1,8 @@
-/* The engine: runs checks and changes on threads of their own and returns their results to the main thread
- * through one queue. Front ends only observe its events, so that all behave alike.
+/* The engine: runs checks and changes on threads of their own and returns their results to the main
+ * thread through one queue. Front ends only observe its events, so that all behave alike.
  *
- * Caps: 64 threads, 16 a service. Idle means no wake-ups: the queue's descriptor is what the main loop polls. */
+ * Caps: 64 threads, 16 a service. Idle means no wake-ups: the queue's descriptor is what the main
+ * loop polls. */
 #ifndef SLUICE_CORE_ENGINE_H
 #define SLUICE_CORE_ENGINE_H
 
@@ -20,13 +21,13 @@ enum event_kind {
     EVENT_CHECK_DROPPED, /* its inputs changed meanwhile; it runs again if still wanted */
     EVENT_CHANGE_STARTED,
     EVENT_CHANGE_PROGRESS,
-    EVENT_CHANGE_DONE,   /* made, found as wanted, or failed: engine_change_view tells */
+    EVENT_CHANGE_DONE, /* made, found as wanted, or failed: engine_change_view tells */
     EVENT_APPLY_DONE
 };
 
 struct event {
     enum event_kind kind;
-    int check;         /* index; -1 */
+    int check;          /* index; -1 */
     const char *change; /* id; NULL */
 };
 
@@ -37,25 +38,27 @@ void engine_free(struct engine *e);
 int engine_fd(const struct engine *e); /* readable when engine_pump has something to do */
 /* Takes in what was reported, starts what can start now. `observe` may be NULL. */
 void engine_pump(struct engine *e, void (*observe)(void *ctx, const struct event *ev), void *ctx);
-/* Milliseconds until something must be pumped though nothing is reported (deadlines of abandoned threads); -1 = never. */
+/* Milliseconds until something must be pumped though nothing is reported (deadlines of abandoned
+ * threads); -1 = never. */
 int engine_timeout(struct engine *e);
 bool engine_busy(const struct engine *e); /* something runs, or is wanted and can still run */
 
-/* Wants a check, with the surveys whose facts it lacks. It runs unless its outcome is current; `again` runs
- * it anyway (and its surveys when they are of the same step). Never runs an effect the operator has not allowed:
- * `effect` is the strongest allowed one. */
+/* Wants a check, with the surveys whose facts it lacks. It runs unless its outcome is current;
+ * `again` runs it anyway (and its surveys when they are of the same step). Never runs an effect the
+ * operator has not allowed: `effect` is the strongest allowed one. */
 void engine_want(struct engine *e, int check, enum effect effect, bool again);
 void engine_want_step(struct engine *e, int step, enum effect effect, bool again);
 /* Drops wishes and cancels what runs: one check, or all (-1). Not changes. */
 void engine_cancel(struct engine *e, int check);
 
-/* --- apply ------------------------------------------------------------------------------------------ */
+/* --- apply
+ * ------------------------------------------------------------------------------------------ */
 
 enum change_status {
     CHANGE_WAITING,
     CHANGE_RUNNING,
     CHANGE_MADE,
-    CHANGE_FOUND,   /* already as wanted: nothing was sent */
+    CHANGE_FOUND, /* already as wanted: nothing was sent */
     CHANGE_FAILED,
     CHANGE_BLOCKED, /* one it needs failed or was left out */
     CHANGE_STOPPED  /* the operator stopped before it */
@@ -64,15 +67,16 @@ const char *change_status_name(enum change_status s);
 
 struct change_view {
     enum change_status status;
-    int64_t since;           /* clock_ms while running */
+    int64_t since; /* clock_ms while running */
     int64_t took_ms;
-    const char *doing;       /* "waits for a lock held by pid 4711"; NULL none */
+    const char *doing;             /* "waits for a lock held by pid 4711"; NULL none */
     const struct problem *problem; /* when failed; NULL */
 };
 
-/* Carries out the plan (moved into the engine, left empty): ready changes first, independent ones side by side,
- * the journal saved around each. Secrets a change uses are made and saved before it. PROBLEM_INPUT "cannot keep"
- * when a change makes or uses a secret that nothing outliving the process would keep and !memory_ok; PROBLEM_LOCAL when the state cannot be saved. */
+/* Carries out the plan (moved into the engine, left empty): ready changes first, independent ones
+ * side by side, the journal saved around each. Secrets a change uses are made and saved before it.
+ * PROBLEM_INPUT "cannot keep" when a change makes or uses a secret that nothing outliving the
+ * process would keep and !memory_ok; PROBLEM_LOCAL when the state cannot be saved. */
 int engine_apply(struct engine *e, struct plan *plan, bool memory_ok, struct problem *err);
 bool engine_applying(const struct engine *e);
 /* Stops before the next send; never inside one. */

@@ -1,8 +1,9 @@
-/* struct wizard: the model on the main thread: answers, facts, outcomes, and everything derived from them.
- * Front ends read it, the engine (core/engine.h) feeds it, the state file (core/state.h) keeps it.
+/* struct wizard: the model on the main thread: answers, facts, outcomes, and everything derived
+ * from them. Front ends read it, the engine (core/engine.h) feeds it, the state file (core/state.h)
+ * keeps it.
  *
- * Staleness is derived, never stored: an outcome is current while the digest of what its check reads
- * equals the digest it ran with and it is younger than the row's fresh_s. */
+ * Staleness is derived, never stored: an outcome is current while the digest of what its check
+ * reads equals the digest it ran with and it is younger than the row's fresh_s. */
 #ifndef SLUICE_CORE_WIZARD_H
 #define SLUICE_CORE_WIZARD_H
 
@@ -15,8 +16,8 @@
 #include "core/snapshot.h"
 #include "core/value.h"
 
-/* Where an answer comes from; of several the highest wins (design: --set, answers file, state, environment,
- * default). Typed and made ones are written over whatever stood before. */
+/* Where an answer comes from; of several the highest wins (design: --set, answers file, state,
+ * environment, default). Typed and made ones are written over whatever stood before. */
 enum origin {
     ORIGIN_NONE,
     ORIGIN_DEFAULT,
@@ -35,24 +36,30 @@ struct wizard *wizard_new(const struct rows *rows); /* rows outlive it */
 void wizard_free(struct wizard *w);
 const struct rows *wizard_rows(const struct wizard *w);
 
-/* --- answers ------------------------------------------------------------------------------------- */
+/* --- answers -------------------------------------------------------------------------------------
+ */
 
-/* Sets a field (index of rows->fields); takes the value, NULL clears it. The value is normalised and kept
- * even when it is not valid (nothing typed is lost); -1 and err say what is wrong with it. A secret without a
- * host is bound to the one its row's host_of field names. */
-int wizard_set(struct wizard *w, int field, struct value *v, enum origin origin, struct problem *err);
-/* From text, by the kind of the row: lists one item a line or comma-separated as quote_ident writes them. */
+/* Sets a field (index of rows->fields); takes the value, NULL clears it. The value is normalised
+ * and kept even when it is not valid (nothing typed is lost); -1 and err say what is wrong with it.
+ * A secret without a host is bound to the one its row's host_of field names. */
+int wizard_set(struct wizard *w, int field, struct value *v, enum origin origin,
+               struct problem *err);
+/* From text, by the kind of the row: lists one item a line or comma-separated as quote_ident writes
+ * them. */
 int wizard_set_text(struct wizard *w, int field, const char *text, enum origin origin,
                     struct problem *err);
-/* From a node of an answers or state file (scalar, list, map, {secret: reference}); PROBLEM_INPUT with the
- * node's line. Takes nothing. */
+/* From a node of an answers or state file (scalar, list, map, {secret: reference}); PROBLEM_INPUT
+ * with the node's line. Takes nothing. */
 int wizard_set_node(struct wizard *w, int field, const struct node *n, enum origin origin,
                     struct problem *err);
-const struct value *wizard_answer(const struct wizard *w, int field); /* as given; NULL none; borrowed */
-const struct value *wizard_effective(struct wizard *w, int field);    /* with default; NULL none or hidden */
-enum origin wizard_origin(struct wizard *w, int field);               /* of the effective one */
+const struct value *wizard_answer(const struct wizard *w,
+                                  int field); /* as given; NULL none; borrowed */
+const struct value *wizard_effective(struct wizard *w,
+                                     int field);        /* with default; NULL none or hidden */
+enum origin wizard_origin(struct wizard *w, int field); /* of the effective one */
 bool wizard_visible(struct wizard *w, int field);
-/* 0 = fine; -1 = missing though required, not valid, a secret not at hand or entered for another host. */
+/* 0 = fine; -1 = missing though required, not valid, a secret not at hand or entered for another
+ * host. */
 int wizard_field_problem(struct wizard *w, int field, struct problem *err);
 /* Binds the secret to the host its row names now: the operator's consent to send it there. */
 void wizard_allow_host(struct wizard *w, int field);
@@ -62,27 +69,30 @@ struct snapshot *wizard_snapshot(struct wizard *w);
 uint64_t wizard_version(const struct wizard *w);
 uint64_t wizard_answers_version(const struct wizard *w);
 
-/* --- outcomes ------------------------------------------------------------------------------------ */
+/* --- outcomes ------------------------------------------------------------------------------------
+ */
 
 struct check_view {
-    enum status status;    /* WAITING with `waits`, NONE, or what the outcome says */
-    bool stale;            /* the outcome is of other inputs or too old */
+    enum status status; /* WAITING with `waits`, NONE, or what the outcome says */
+    bool stale;         /* the outcome is of other inputs or too old */
     bool running;
-    int64_t running_since; /* clock_ms */
-    int64_t done, total;   /* progress while running; total 0 = unknown */
-    const char *doing;     /* borrowed until the next call into the wizard; NULL none */
+    int64_t running_since;         /* clock_ms */
+    int64_t done, total;           /* progress while running; total 0 = unknown */
+    const char *doing;             /* borrowed until the next call into the wizard; NULL none */
     const struct outcome *outcome; /* borrowed; NULL none. Its digest need not be current */
-    char waits[120];       /* "Client secret", "token", "user flow_shop (planned)"; "" when not waiting */
-    const char *accepted;  /* reason, when status is ACCEPTED */
+    char waits[120]; /* "Client secret", "token", "user flow_shop (planned)"; "" when not waiting */
+    const char *accepted; /* reason, when status is ACCEPTED */
 };
 void wizard_check_view(struct wizard *w, int check, struct check_view *out);
 /* Why a check cannot run now, without regard to an outcome it has; "" = it can. */
 void wizard_check_waits(struct wizard *w, int check, char *out, size_t size);
-/* Index of the check that must run first (giver of a missing fact, or `after` one not current), or -1. */
+/* Index of the check that must run first (giver of a missing fact, or `after` one not current), or
+ * -1. */
 int wizard_check_first(struct wizard *w, int check);
 struct digest wizard_check_digest(struct wizard *w, int check); /* of what it would read now */
-/* Stores a finished outcome (takes a reference of it) and the facts it gives; facts of the same giver that it
- * no longer gives are dropped. False when its digest is no longer current: then nothing is stored. */
+/* Stores a finished outcome (takes a reference of it) and the facts it gives; facts of the same
+ * giver that it no longer gives are dropped. False when its digest is no longer current: then
+ * nothing is stored. */
 bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o);
 /* As read from the state file: outcome without facts, and digests (and kept data) of facts. */
 void wizard_restore_outcome(struct wizard *w, int check, struct outcome *o);
@@ -99,36 +109,38 @@ const struct fact *wizard_fact(const struct wizard *w, int fact);
 struct digest wizard_fact_digest(const struct wizard *w, int fact);
 
 struct step_view {
-    enum status status;  /* FAILED, WARNED, WAITING, NONE, PASSED by the worst of its checks */
+    enum status status; /* FAILED, WARNED, WAITING, NONE, PASSED by the worst of its checks */
     bool running, stale, later;
     int total, passed, failed, warned, waiting, running_count;
-    int changes;         /* planned ones */
+    int changes; /* planned ones */
 };
 void wizard_step_view(struct wizard *w, int step, struct step_view *out);
 /* The first step that is not proved: where resume opens. */
 int wizard_first_open_step(struct wizard *w);
 
-/* --- plan ---------------------------------------------------------------------------------------- */
+/* --- plan ----------------------------------------------------------------------------------------
+ */
 
 /* The plan of all steps against the present facts; borrowed until the next change of the model. */
 const struct plan *wizard_plan(struct wizard *w);
 /* A plan of its own, of one step or all (-1), in order; plan_release it. */
 void wizard_make_plan(struct wizard *w, int step, struct plan *out);
 
-/* --- journal ------------------------------------------------------------------------------------- */
+/* --- journal -------------------------------------------------------------------------------------
+ */
 
 enum journal_status { JOURNAL_INTENDED, JOURNAL_MADE, JOURNAL_READY, JOURNAL_UNDONE };
 const char *journal_status_name(enum journal_status s);
 
 struct journal_entry {
-    char *change;  /* id of the change */
+    char *change; /* id of the change */
     char *step;
     char *kind;
     char *title;
     enum journal_status status;
-    char *saw;     /* what find saw before the send */
+    char *saw;      /* what find saw before the send */
     bool was_there; /* it existed before our intent: not ours to undo */
-    char *made;    /* id of what was made */
+    char *made;     /* id of what was made */
     int64_t at;
     struct node *args; /* parameters of the change, for undo */
     struct node *rest; /* keys of a newer version */
