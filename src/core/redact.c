@@ -18,7 +18,7 @@
 struct form {
     char *bytes;
     size_t n;
-    bool base64; /* its ends share a character with the neighbours */
+    bool before, after; /* base64: the character beside it holds bits of the secret, too */
 };
 
 struct entry {
@@ -33,7 +33,7 @@ static struct entry *entries;
 static uint32_t starts[256]; /* how many forms begin with this byte */
 
 /* Takes the bytes of t; forms that repeat an earlier one or are too short are dropped. */
-static void keep(struct entry *e, struct text *t, bool base64)
+static void keep(struct entry *e, struct text *t, bool before, bool after)
 {
     bool useless = t->len < LEAST_BYTES || t->cut;
     for (size_t i = 0; i < e->count && !useless; i++)
@@ -41,7 +41,8 @@ static void keep(struct entry *e, struct text *t, bool base64)
     if (!useless) {
         e->forms = xrealloc(e->forms, e->count + 1, sizeof *e->forms);
         size_t n = t->len;
-        e->forms[e->count++] = (struct form){.n = n, .bytes = text_take(t), .base64 = base64};
+        e->forms[e->count++] =
+            (struct form){.n = n, .bytes = text_take(t), .before = before, .after = after};
     }
     text_wipe(t);
 }
@@ -64,7 +65,7 @@ static void add_percent(struct entry *e, const char *s, size_t n, const char *di
             text_addc(&t, digits[u & 15]);
         }
     }
-    keep(e, &t, false);
+    keep(e, &t, false, false);
 }
 
 static void add_json_unit(struct text *t, unsigned unit)
@@ -107,7 +108,7 @@ static void add_json(struct entry *e, const char *s, size_t n, bool slash, bool 
             text_addc(&t, s[i]);
         }
     }
-    keep(e, &t, false);
+    keep(e, &t, false, false);
 }
 
 /* SQL literals ('' and, in E'', \\) and libpq's conninfo (\' and \\). */
@@ -122,7 +123,7 @@ static void add_quoted(struct entry *e, const char *s, size_t n, const char *quo
         else
             text_addc(&t, s[i]);
     }
-    keep(e, &t, false);
+    keep(e, &t, false, false);
 }
 
 /* The characters that the secret alone decides when `offset` bytes stand before it (mod 3): so it
@@ -141,7 +142,7 @@ static void add_base64(struct entry *e, const char *s, size_t n, size_t offset,
         }
         text_addc(&t, value < 62 ? digits[value] : last_two[value - 62]);
     }
-    keep(e, &t, true);
+    keep(e, &t, offset * 8 % 6 != 0, (offset + n) * 8 % 6 != 0);
 }
 
 /* A private key is often printed line by line, indented. */
@@ -155,7 +156,7 @@ static void add_lines(struct entry *e, const char *s, size_t n)
         if (used >= LEAST_LINE && used < n && memcmp(s + at, "-----", 5) != 0) {
             struct text t = TEXT_INIT;
             text_addn(&t, s + at, used);
-            keep(e, &t, false);
+            keep(e, &t, false, false);
             lines++;
         }
         at += len + 1;
@@ -166,7 +167,7 @@ static void add_forms(struct entry *e, const char *s, size_t n)
 {
     struct text raw = TEXT_INIT;
     text_addn(&raw, s, n);
-    keep(e, &raw, false);
+    keep(e, &raw, false, false);
     for (int plus = 0; plus < 2; plus++) {
         add_percent(e, s, n, "0123456789ABCDEF", plus);
         add_percent(e, s, n, "0123456789abcdef", plus);
@@ -228,8 +229,8 @@ static bool is_base64(char c)
            c == '/' || c == '-' || c == '_';
 }
 
-/* Longest form at s + at; *from and *to give the range to hide, which is moved by one character on
- * each side for base64, whose neighbours carry bits of the secret. */
+/* Longest form at s + at; *from and *to give the range to hide, with the characters of base64
+ * beside it that hold bits of the secret. */
 static bool match_at(const char *s, size_t n, size_t at, size_t *from, size_t *to)
 {
     bool found = false;
@@ -239,12 +240,10 @@ static bool match_at(const char *s, size_t n, size_t at, size_t *from, size_t *t
             if (f->n > n - at || memcmp(s + at, f->bytes, f->n) != 0)
                 continue;
             size_t start = at, end = at + f->n;
-            if (f->base64) {
-                if (start > 0 && is_base64(s[start - 1]))
-                    start--;
-                if (end < n && is_base64(s[end]))
-                    end++;
-            }
+            if (f->before && start > 0 && is_base64(s[start - 1]))
+                start--;
+            if (f->after && end < n && is_base64(s[end]))
+                end++;
             *from = !found || start < *from ? start : *from;
             *to = !found || end > *to ? end : *to;
             found = true;
