@@ -1,5 +1,6 @@
-/* Preloaded into a program under test: getaddrinfo never returns for the names listed in SLUICE_TEST_HANG_DNS
- * (separated by commas; "*" means every name), as with a resolver that is not reachable. */
+/* Preloaded into a program under test: getaddrinfo never returns for the names listed in
+ * SLUICE_TEST_HANG_DNS (separated by commas; "*" means every name), as with a resolver that is not
+ * reachable. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netdb.h>
@@ -17,7 +18,8 @@ static int listed(const char *name)
         return 0;
     while (*list) {
         size_t entry = strcspn(list, ",");
-        if ((entry == 1 && *list == '*') || (entry == length && strncasecmp(list, name, length) == 0))
+        if ((entry == 1 && *list == '*') ||
+            (entry == length && strncasecmp(list, name, length) == 0))
             return 1;
         list += entry;
         list += *list == ',';
@@ -25,7 +27,8 @@ static int listed(const char *name)
     return 0;
 }
 
-int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **result)
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                struct addrinfo **result)
 {
     static lookup next;
     while (listed(name))

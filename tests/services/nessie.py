@@ -3,11 +3,12 @@ the OAuth server; listens on plain HTTP behind nginx."""
 
 import hashlib
 import os
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
 
-from . import oidc
 from .places import BUILD
 from .ports import free_port
 from .process import Service, ServiceError
@@ -15,6 +16,10 @@ from .tls import write_private
 
 VERSION = "0.99.0"
 SHA256 = "ce9fa33e2878bf5ea3981876b9e6204cabc0362b3dd82326b10e47271a78c417"
+MEGABYTES = 245
+COORDINATES = f"org.projectnessie.nessie:nessie-quarkus:{VERSION}:jar:runner"
+PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:get"
+AUDIENCE = "urn:standin:catalog"   # what the OAuth server's tokens are for
 JAR = Path(f"org/projectnessie/nessie/nessie-quarkus/{VERSION}/nessie-quarkus-{VERSION}-runner.jar")
 
 
@@ -44,6 +49,24 @@ def jar() -> Path:
 def _maven_said() -> str:
     log = BUILD / "log" / "nessie.log"
     return f"; Maven said:\n{log.read_text(errors='replace')[-1500:]}" if log.exists() else ""
+
+
+def fetch() -> None:
+    """Brings the runner into Maven's cache when it is not there. Maven's progress goes to stderr, its end to a log."""
+    if (repository() / JAR).exists():
+        return
+    print(f"sluice: fetching Nessie {VERSION} ({MEGABYTES} MB) into {repository()}", file=sys.stderr, flush=True)
+    command = ["mvn", PLUGIN, f"-Dartifact={COORDINATES}", "-Dtransitive=false", f"-Dmaven.repo.local={repository()}"]
+    command += [] if sys.stderr.isatty() else ["-B"]
+    log = BUILD / "log" / "nessie.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as copy, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                                  stderr=subprocess.STDOUT) as maven:
+        assert maven.stdout
+        while piece := os.read(maven.stdout.fileno(), 65536):
+            copy.write(piece)
+            sys.stderr.buffer.write(piece)
+            sys.stderr.flush()
 
 
 def java() -> str:
@@ -92,7 +115,7 @@ class Nessie(Service):
             "nessie.server.authentication.enabled": "true",
             "quarkus.oidc.auth-server-url": self.issuer,
             "quarkus.oidc.client-id": "catalog",
-            "quarkus.oidc.token.audience": oidc.AUDIENCE,   # else a token for anybody is accepted
+            "quarkus.oidc.token.audience": AUDIENCE,   # else a token for anybody is accepted
             "nessie.catalog.default-warehouse": "default",
             "nessie.catalog.warehouses.default.location": self.lake,
             f"{s3}.region": "us-east-1",
@@ -121,3 +144,18 @@ class Nessie(Service):
         except urllib.error.HTTPError as error:
             if error.code != 401:
                 raise
+
+
+def main() -> int:
+    """python -m tests.services.nessie: fetches and verifies, for the scripts."""
+    try:
+        fetch()
+        jar()
+    except (OSError, ServiceError) as error:
+        print(f"sluice: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from .nessie import AUDIENCE
 from .places import BUILD
 from .ports import free_port
 from .process import Service, ServiceError
@@ -18,7 +19,6 @@ from .tls import write_private
 
 SOURCE = Path(__file__).with_name("oidc")
 INSTALLED = BUILD / "oidc"       # node_modules, put there by scripts/test or scripts/sandbox
-AUDIENCE = "urn:standin:catalog"
 
 
 @dataclass(frozen=True)
