@@ -215,24 +215,30 @@ static size_t right_of(const struct edit *e, size_t at)
     return at >= e->len ? e->len : at + utf8_cluster(e->s + at, e->len - at, NULL);
 }
 
-/* A word of a secret ends nowhere: its shape must not show by how the cursor jumps. */
+/* Of a cluster: a blank that carries a mark is none. */
+static bool blank_between(const struct edit *e, size_t from, size_t to)
+{
+    return to - from == 1 && is_space(e->s[from]);
+}
+
+/* A word of a hidden secret ends nowhere: its shape must not show by how the cursor jumps. */
 static size_t word_left(const struct edit *e)
 {
-    size_t at = is_secret(e) && !e->reveal ? 0 : e->at;
-    while (at > 0 && is_space(e->s[at - 1]))
-        at--;
-    while (at > 0 && !is_space(e->s[at - 1]))
-        at--;
+    size_t at = is_secret(e) && !e->reveal ? 0 : e->at, to = at;
+    while (at > 0 && blank_between(e, to = left_of(e, at), at))
+        at = to;
+    while (at > 0 && !blank_between(e, to = left_of(e, at), at))
+        at = to;
     return at;
 }
 
 static size_t word_right(const struct edit *e)
 {
-    size_t at = is_secret(e) && !e->reveal ? e->len : e->at;
-    while (at < e->len && is_space(e->s[at]))
-        at++;
-    while (at < e->len && !is_space(e->s[at]))
-        at++;
+    size_t at = is_secret(e) && !e->reveal ? e->len : e->at, to = at;
+    while (at < e->len && blank_between(e, at, to = right_of(e, at)))
+        at = to;
+    while (at < e->len && !blank_between(e, at, to = right_of(e, at)))
+        at = to;
     return at;
 }
 
@@ -339,7 +345,8 @@ static int columns_before(const struct edit *e, size_t at, bool dots)
 static void draw_line(struct edit *e, struct canvas *c, struct rect r, enum role role, bool dots)
 {
     int col = -e->scroll;
-    for (size_t i = 0; i < e->len && col < r.cols;) {
+    size_t i = 0;
+    while (i < e->len && col < r.cols) {
         const char *glyph;
         size_t n;
         int width;
@@ -351,7 +358,7 @@ static void draw_line(struct edit *e, struct canvas *c, struct rect r, enum role
     /* More at the left or the right is said by an ellipsis on that edge. */
     if (e->scroll > 0 && r.cols > 2)
         canvas_put(c, r, 0, 0, ROLE_HINT, "…");
-    if (col > r.cols && r.cols > 2)
+    if ((i < e->len || col > r.cols) && r.cols > 2)
         canvas_put(c, r, 0, r.cols - 1, ROLE_HINT, "…");
 }
 

@@ -50,27 +50,29 @@ static int hang_of(const char *s, size_t n, int cols)
     return hang;
 }
 
-/* One line of the source, [at, at + n), into lines. */
+/* One line of the source, [at, at + n), into lines. Where the label would leave too little room
+ * beside it, it stands on a line of its own. */
 static void lay_out_line(struct pager *p, size_t at, size_t n, int cols)
 {
     const char *s = p->s + at;
     const char *tab = memchr(s, '\t', n);
-    struct pager_line line = {.at = at};
+    struct pager_line line = {.at = at, .indent = hang_of(s, n, cols)};
+    size_t skip = (size_t)line.indent, pos = 0;
     if (tab != NULL) {
         line.label_at = at;
         line.label_len = (size_t)(tab - s);
-        line.indent = p->label_cols < cols / 2 ? p->label_cols : cols / 3;
-    } else {
-        line.indent = hang_of(s, n, cols);
+        line.indent = p->label_cols;
+        skip = line.label_len + 1;
     }
-    size_t skip = tab != NULL ? line.label_len + 1 : (size_t)line.indent;
-    s += skip;
-    n -= skip;
-    size_t pos = 0;
-    struct wrap_line cut;
-    if (n == 0)
+    if (tab != NULL && p->label_cols > cols / 2) {
         add_line(p, line);
-    while (wrap_next(s, n, &pos, cols - line.indent, &cut)) {
+        line.label_len = 0;
+        line.indent = cols > 8 ? 2 : 0;
+    } else if (skip == n) {
+        add_line(p, line);
+    }
+    struct wrap_line cut;
+    while (wrap_next(s + skip, n - skip, &pos, cols - line.indent, &cut)) {
         line.at = at + skip + cut.at;
         line.len = cut.len;
         add_line(p, line);
@@ -147,9 +149,9 @@ void pager_draw(struct pager *p, struct canvas *c, struct rect r)
         p->top = last_top(p);
     for (int row = 0; row < r.rows && p->top + (size_t)row < p->n_lines; row++) {
         const struct pager_line *line = &p->lines[p->top + (size_t)row];
+        struct rect label = line->len > 0 ? rect_cols(r, 0, line->indent - 1) : r;
         if (line->label_len > 0)
-            canvas_putn(c, rect_cols(r, 0, line->indent), row, 0, ROLE_LABEL, p->s + line->label_at,
-                        line->label_len);
+            canvas_putn(c, label, row, 0, ROLE_LABEL, p->s + line->label_at, line->label_len);
         canvas_putn(c, r, row, line->indent, ROLE_TEXT, p->s + line->at, line->len);
     }
 }
