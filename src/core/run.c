@@ -45,7 +45,10 @@ struct run *run_make(const struct run_spec *spec, struct problem *err)
 {
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (fd < 0) {
-        problem_errno(err, errno, "cannot start %s", spec->id != NULL ? spec->id : "a check");
+        problem_errno(err, errno, "cannot start %s",
+                      spec->id != NULL      ? spec->id
+                      : spec->check != NULL ? spec->check->id
+                                            : "a run");
         return NULL;
     }
     struct run *run = xcalloc(1, sizeof *run);
