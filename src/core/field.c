@@ -34,7 +34,7 @@ void choices_release(struct choices *c)
 
 void field_choices(const struct field *f, const struct snapshot *s, struct choices *out)
 {
-    for (const struct choice *c = f->choices; c != NULL && c->value != NULL; c++)
+    for (const struct field_choice *c = f->choices; c != NULL && c->value != NULL; c++)
         choices_add(out, c->value, c->label);
     if (f->choices_from != NULL && s != NULL)
         f->choices_from(s, out);
@@ -151,4 +151,19 @@ int field_check_value(const struct field *f, const struct snapshot *s, const str
     if (v->kind == VALUE_TEXT)
         return check_text(f, s, v->text, err);
     return check_items(f, s, v, err);
+}
+
+void pick_row_release(struct pick_row *r)
+{
+    xfree(r->item);
+    for (size_t i = 0; i < PICK_COLUMNS; i++)
+        xfree(r->columns[i]);
+    xfree(r->refusal);
+    xfree(r->warning);
+    xfree(r->note);
+    for (size_t i = 0; i < PICK_ANSWERS; i++) {
+        xfree(r->answers[i].value);
+        xfree(r->answers[i].label);
+    }
+    *r = (struct pick_row){0};
 }

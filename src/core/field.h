@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "core/picker.h"
 #include "core/problem.h"
 #include "core/value.h"
 
@@ -25,7 +26,7 @@ enum field_keep {
     KEEP_NEVER  /* an admin's secret: only in memory, asked again after a restart */
 };
 
-struct choice {
+struct field_choice {
     const char *value;
     const char *label; /* NULL: the value itself */
 };
@@ -50,10 +51,11 @@ struct field {
     bool advanced;       /* shown after the others, folded */
     enum field_keep keep;
     const char *picker;  /* FIELD_LIST: id of the fact whose items are chosen from */
+    const struct picker *pick; /* FIELD_LIST: how; NULL = typed, separated by commas */
     const char *host_of; /* FIELD_SECRET: id of the field that names the host or URL it is bound to */
     unsigned make;       /* FIELD_SECRET: characters to make when it is empty at apply; 0 = never made */
     const char *initial; /* static default; NULL none */
-    const struct choice *choices; /* ends with value NULL */
+    const struct field_choice *choices; /* ends with value NULL */
     bool (*when)(const struct snapshot *s); /* hidden when false: kept, but neither read nor exported */
     /* Default from other answers and facts; xfree'd text or NULL. Sees fields that stand before it. */
     char *(*default_from)(const struct snapshot *s);

@@ -128,7 +128,7 @@ static const struct field field_data_plane = {
     .valid = answer_word,
 };
 
-static const struct choice keep_choices[] = {
+static const struct field_choice keep_choices[] = {
     {"file", "in the secrets file, under a passphrase"},
     {"memory", "only while sluice runs"},
     {"none", "nowhere: as env: and file: references"},

@@ -72,7 +72,7 @@ static const struct field database = {
     .normalise = trimmed,
 };
 
-static const struct choice sslmodes[] = {
+static const struct field_choice sslmodes[] = {
     {"verify-full", "encrypted, certificate and host name checked"},
     {"verify-ca", "encrypted, certificate checked"},
     {"require", "encrypted, nothing checked"},
