@@ -1,7 +1,7 @@
-/* HTTP by libcurl: one network thread drives the multi handle, callers block on their own thread and honour
- * the run's deadline and cancel. TLS is always verified, TLS 1.2 at least; http:// only to loopback. Redirects
- * are never followed (a 3xx is an answer with `location`). HTTPS_PROXY / NO_PROXY are honoured as curl reads them;
- * a proxy that fails is named in the message. */
+/* HTTP by libcurl: one network thread drives the multi handle, callers block on their own thread
+ * and honour the run's deadline and cancel. TLS is always verified, TLS 1.2 at least; http:// only
+ * to loopback. Redirects are never followed (a 3xx is an answer with `location`). HTTPS_PROXY /
+ * NO_PROXY are honoured as curl reads them; a proxy that fails is named in the message. */
 #ifndef SLUICE_NET_HTTP_H
 #define SLUICE_NET_HTTP_H
 
@@ -23,10 +23,10 @@ struct http_request {
     char *url;
     size_t header_count;
     struct http_header *headers;
-    struct text body;   /* wiped when released */
+    struct text body; /* wiped when released */
     bool has_body;
-    size_t body_max;    /* of the answer; 0 = HTTP_BODY_MAX */
-    int connect_ms;     /* 0 = 10000 */
+    size_t body_max; /* of the answer; 0 = HTTP_BODY_MAX */
+    int connect_ms;  /* 0 = 10000 */
 };
 
 struct http_response {
@@ -46,26 +46,32 @@ void http_request_init(struct http_request *r, const char *method, const char *u
 void http_request_header(struct http_request *r, const char *name, const char *value);
 void http_request_secret_header(struct http_request *r, const char *name, const char *before,
                                 const char *secret, size_t n);
-void http_request_body(struct http_request *r, const char *content_type, const char *bytes, size_t n);
+void http_request_body(struct http_request *r, const char *content_type, const char *bytes,
+                       size_t n);
 /* application/x-www-form-urlencoded: adds one pair, percent-encoding both sides. */
 void http_request_form(struct http_request *r, const char *name, const char *value, size_t n);
 void http_request_release(struct http_request *r);
 
-/* 0 when an answer with any status came whole; then `out` is filled. -1 otherwise: PROBLEM_UNREACHABLE
- * (code "curl N": DNS, connect, TLS with issuer and names, proxy, deadline naming the phase), PROBLEM_PROTOCOL (too large,
- * truncated), PROBLEM_CANCELLED. Nothing is retried here. */
+/* 0 when an answer with any status came whole; then `out` is filled (what it held is not released
+ * before). -1 otherwise, `out` untouched: PROBLEM_INPUT (URL, or a header with a line break),
+ * PROBLEM_UNREACHABLE (code "curl N": DNS, connect, TLS with issuer and names, proxy, deadline
+ * naming the phase), PROBLEM_PROTOCOL (too large, truncated), PROBLEM_CANCELLED. Nothing is retried
+ * here. */
 int http_send(struct run *run, const struct http_request *request, struct http_response *out,
               struct problem *err);
-/* The same with retries for 408, 429, 500, 502, 503, 504 and unreachable (GET and HEAD, or idempotent): at most `tries`,
- * jittered back-off from 200 ms, Retry-After honoured up to 20 s, never past the deadline. */
+/* The same with retries for 408, 429, 500, 502, 503, 504 and unreachable (GET and HEAD, or
+ * idempotent): at most `tries`, jittered back-off from 200 ms, Retry-After honoured up to 20 s,
+ * never past the deadline. */
 int http_send_retrying(struct run *run, const struct http_request *request, int tries,
                        struct http_response *out, struct problem *err);
-const char *http_response_header(const struct http_response *r, const char *name); /* any case; NULL */
+const char *http_response_header(const struct http_response *r,
+                                 const char *name); /* any case; NULL */
 void http_response_release(struct http_response *r);
 
 /* URLs, by libcurl's parser. */
 struct url_parts {
-    char *scheme, *host, *port, *path, *query; /* port: explicit or the scheme's; host without brackets */
+    char *scheme, *host, *port, *path,
+        *query; /* port: explicit or the scheme's; host without brackets */
 };
 int url_split(const char *url, struct url_parts *out, struct problem *err); /* PROBLEM_INPUT */
 void url_release(struct url_parts *u);

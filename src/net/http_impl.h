@@ -1,0 +1,112 @@
+/* One request on its way: shared by the caller's side (http.c), the network thread (http_loop.c)
+ * and the words for what went wrong (http_error.c). */
+#ifndef SLUICE_NET_HTTP_IMPL_H
+#define SLUICE_NET_HTTP_IMPL_H
+
+#include <curl/curl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "net/http.h"
+
+struct net;
+
+enum http_phase {
+    PHASE_QUEUED,
+    PHASE_CONNECTING,
+    PHASE_TLS,
+    PHASE_WAITING, /* the request is being sent or the answer has not begun */
+    PHASE_READING
+};
+
+enum http_fault { FAULT_NONE, FAULT_BODY, FAULT_HEADERS, FAULT_SHUTDOWN };
+
+/* What the TLS handshake showed of the server's certificate; libcurl tells it only on success. Used
+ * by the network thread alone, save the texts, which move into the job when it is done. */
+struct tls_notes {
+    int refs;
+    int verify_error; /* X509_V_ERR_…, 0 none */
+    char *subject;
+    char *issuer;
+    char *names;   /* DNS names and addresses it is for; NULL none */
+    char *failing; /* subject of the one that failed, where it is not the server's own */
+    int64_t from, until;
+};
+
+/* Where a request goes, worked out before the network thread sees it. */
+struct http_route {
+    char *host; /* without brackets, lower case as libcurl's parser gives it */
+    char *port;
+    bool https;
+    char *proxy;       /* URL for libcurl, NULL none; may hold a password */
+    char *proxy_shown; /* host:port */
+    char *pins[2];     /* CURLOPT_RESOLVE entries, NULL none */
+    size_t pin_count;
+    bool all_pinned; /* libcurl needs no lookup of its own */
+    char *addresses; /* for evidence */
+};
+
+struct http_job {
+    atomic_int refs;       /* the caller and the network thread */
+    atomic_bool abandoned; /* the caller has gone: stop as soon as possible */
+    atomic_int phase;
+    int done; /* eventfd: what is below "answer" is complete */
+
+    /* set by the caller before the job is handed over */
+    struct http_request request; /* a copy */
+    struct http_route route;
+    size_t body_max;
+    const char *user_agent, *ca_path; /* of the net */
+
+    /* the network thread's own */
+    struct http_job *next;
+    CURL *easy;
+    struct curl_slist *header_list, *pin_list;
+    struct tls_notes *notes;
+    size_t header_bytes;
+    bool tls_seen;
+
+    /* answer */
+    CURLcode code;
+    enum http_fault fault;
+    long os_errno, proxy_status, proxy_verify;
+    char errbuf[CURL_ERROR_SIZE];
+    struct tls_notes cert; /* refs unused */
+    struct http_response response;
+};
+
+/* http_loop.c */
+struct http_loop *http_loop_new(const struct net *net, struct problem *err);
+void http_loop_free(struct http_loop *loop); /* ends all jobs with FAULT_SHUTDOWN; NULL is fine */
+void http_loop_add(struct http_loop *loop, struct http_job *job); /* takes a reference */
+void http_loop_wake(struct http_loop *loop);
+
+/* http_job.c: the job and what libcurl calls while it runs */
+struct http_job *http_job_new(const struct http_request *r, struct problem *err);
+void http_job_unref(struct http_job *job);
+int http_job_start(
+    struct http_job *job); /* network thread: makes the easy handle; 0 or a CURLcode */
+void http_job_finish(struct http_job *job, CURLcode code); /* network thread: keeps what is known */
+void http_job_drop_handle(struct http_job *job);
+
+/* tls_notes.c */
+struct tls_notes *tls_notes_new(void);
+void tls_notes_unref(struct tls_notes *n);
+/* CURLOPT_SSL_CTX_FUNCTION's work: watches the verification of a context, changes nothing of it. */
+void tls_notes_watch(void *ssl_ctx, struct tls_notes *n);
+void tls_notes_move(struct tls_notes *to, struct tls_notes *from);
+void tls_notes_clear(struct tls_notes *n);
+
+/* http_route.c */
+int http_route_find(struct run *run, const char *url, struct http_route *out, struct problem *err);
+void http_route_release(struct http_route *r);
+
+/* http_request.c: PROBLEM_INPUT when a header or method could smuggle a second one (CWE-113). */
+int http_request_check(const struct http_request *r, struct problem *err);
+void http_request_copy(struct http_request *to, const struct http_request *from);
+
+/* http_error.c: fills err for a job that ended without an answer, or for one that ran out of time.
+ */
+int http_error(const struct http_job *job, struct problem *err);
+int http_error_time(const struct http_job *job, int64_t took_ms, struct problem *err);
+#endif
