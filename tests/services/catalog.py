@@ -49,6 +49,7 @@ class Catalog:
         self.keep_fds: tuple[int, ...] = ()
         self._started: list[Service] = []
 
+    services = property(lambda self: tuple(self._started))
     ca_file = property(lambda self: self.authority.ca_file)
     host = property(lambda self: self.front.host)
     port = property(lambda self: self.front.port)

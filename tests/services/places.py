@@ -51,9 +51,10 @@ def enterable(folder: Path, user: str | None) -> Path:
     if user is None or may_enter(folder, user):
         return folder
     outside = _outside(folder)
-    outside.mkdir(mode=0o711, exist_ok=True)
+    outside.mkdir(mode=0o700, exist_ok=True)
     if outside.is_symlink() or outside.stat().st_uid != os.geteuid():
         raise PermissionError(f"{outside} is not ours: remove it, or put the repository where user {user} may enter")
+    outside.chmod(0o711)
     (outside / MARK).write_text(f"{folder}\n")
     return outside
 

@@ -1,0 +1,169 @@
+"""scripts/sandbox: serves, resumes, starts over, and leaves nothing behind however it ends. sluice itself is played by a
+small script here, so that only the sandbox is under test."""
+
+import os
+import pty
+import signal
+import socket
+import subprocess
+import time
+import urllib.parse
+from pathlib import Path
+
+import psycopg
+import pytest
+import yaml
+
+from tests.e2e.test_services import postmaster_of, processes_naming
+from tests.services import places
+from tests.services.front import https_opener
+
+SCRIPT = places.REPO / "scripts" / "sandbox"
+PLAYED = """#!/bin/sh
+echo "$@" >>"$PLAYED_LOG"
+state=$(echo "$@" | sed 's/.*--state \\([^ ]*\\).*/\\1/')
+case $1 in
+    check | plan | apply)
+        [ -e "$state" ] || echo 'sluice: 1' >"$state"
+        case "$*" in *--json*) echo '{"checks": [{"id": "a.b", "status": "passed", "title": "it is proved", "why": null}]}' ;; esac
+        exit "${PLAYED_CODE:-2}" ;;
+esac
+echo "PLAYING with $SLUICE_CA_FILE"
+trap 'echo saved >"$PLAYED_LOG.saved"; exit 143' TERM HUP
+[ -z "$PLAYED_STAYS" ] || while :; do sleep 0.1; done
+"""
+
+
+@pytest.fixture
+def home(service_folder, tmp_path_factory):
+    """Where a sandbox keeps everything; also marks its processes, since their command lines name it."""
+    folder = service_folder / tmp_path_factory.mktemp("sandbox").name
+    yield folder
+    assert gone(folder), f"left over: {processes_naming(str(folder))}"
+
+
+@pytest.fixture
+def played(tmp_path):
+    """Environment in which the sandbox runs PLAYED; the commands it got stand in tmp_path/log."""
+    program = tmp_path / "sluice"
+    program.write_text(PLAYED)
+    program.chmod(0o755)
+    return {**os.environ, "SLUICE_BIN": str(program), "PLAYED_LOG": str(tmp_path / "log")}
+
+
+def gone(folder: Path, seconds: float = 20) -> bool:
+    deadline = time.monotonic() + seconds
+    while processes_naming(str(folder)) or postmaster_of(folder):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+def serve(folder: Path, *more: str) -> subprocess.Popen:
+    process = subprocess.Popen([SCRIPT, "--serve", folder, *more], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (folder / "ready").exists() or (folder / "ready").read_text().strip() != str(process.pid):
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline, "not ready within a minute"
+        time.sleep(0.05)
+    return process
+
+
+def end(process: subprocess.Popen, number: int = signal.SIGTERM) -> int:
+    process.send_signal(number)
+    with process:
+        process.stderr.read()
+    return process.returncode
+
+
+def read_env(folder: Path) -> dict[str, str]:
+    """What a shell gets from DIR/env."""
+    shown = subprocess.run(["sh", "-c", f'. "{folder}/env"; env -0'], capture_output=True, text=True, check=True, env={})
+    return dict(line.split("=", 1) for line in shown.stdout.split("\0") if "=" in line)
+
+
+@pytest.mark.timeout(240)
+def test_serves_resumes_and_starts_over(home):
+    process = serve(home)
+    for name in ("answers.yaml", "passphrase", "env", "client-secret", "admin-password"):
+        assert (home / name).stat().st_mode & 0o777 == 0o600, name
+    env, first = read_env(home), yaml.safe_load((home / "answers.yaml").read_text())
+    assert set(first) == {"start", "oauth", "postgres"} and len(first["postgres"]["tables"]) == 8
+    assert env["SANDBOX_CATALOG"] == first["oauth"]["url"] and env["SANDBOX_CATALOG"].endswith("/iceberg")
+    secret = Path(env["SANDBOX_CLIENT_SECRET_FILE"]).read_text()
+    form = {"grant_type": "client_credentials", "client_id": env["SANDBOX_CLIENT_ID"], "client_secret": secret}
+    with https_opener(Path(env["SLUICE_CA_FILE"])).open(
+            env["SANDBOX_TOKEN_URL"], urllib.parse.urlencode(form).encode(), timeout=10) as answer:
+        assert answer.status == 200
+    with psycopg.connect(env["SANDBOX_POSTGRES"], autocommit=True) as connection:
+        assert connection.execute("SELECT count(*) FROM orders").fetchone() == (2000,)
+        connection.execute("CREATE TABLE made_here ()")
+    second = subprocess.run([SCRIPT, "--serve", home], capture_output=True, text=True, timeout=60)
+    assert second.returncode != 0 and f"runs already in {home} (process {process.pid})" in second.stderr
+
+    assert end(process, signal.SIGKILL) == -9   # and at once again: it waits for the servers to end
+    process = serve(home)
+    assert yaml.safe_load((home / "answers.yaml").read_text()) == first
+    assert read_env(home) == env
+    with psycopg.connect(env["SANDBOX_POSTGRES"]) as connection:
+        assert connection.execute("SELECT to_regclass('made_here')::text").fetchone() == ("made_here",)
+    assert end(process) == 0 and not (home / "ready").exists() and gone(home)
+
+    with socket.create_server(("127.0.0.1", first["postgres"]["port"])):
+        taken = subprocess.run([SCRIPT, "--serve", home], capture_output=True, text=True, timeout=60)
+    assert taken.returncode != 0
+    assert f"port {first['postgres']['port']}" in taken.stderr and "--fresh" in taken.stderr
+
+    (home / "mine").write_text("kept")
+    process = serve(home, "--fresh")
+    with psycopg.connect(read_env(home)["SANDBOX_POSTGRES"]) as connection:
+        assert connection.execute("SELECT to_regclass('made_here')").fetchone() == (None,)
+    assert (home / "mine").exists()
+    assert end(process, signal.SIGINT) == 0
+
+
+def test_headless_runs_the_whole_job(home, played, tmp_path):
+    environment = played | {"SANDBOX_HOME": str(home)}
+    done = subprocess.run([SCRIPT], env=environment | {"PLAYED_CODE": "2"}, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=120)
+    assert done.returncode == 2, done.stderr
+    commands = (tmp_path / "log").read_text().splitlines()
+    assert [line.split(" --state")[0] for line in commands] == ["check", "plan", "apply --yes", "check --deep --json"]
+    assert ["--answers" in line for line in commands] == [True, False, False, False]   # they seed only a new state
+    assert all(f"--state {home}/shop/sluice.yaml --passphrase-file {home}/passphrase" in line for line in commands)
+    assert "it is proved" in done.stdout and "1 passed" in done.stdout and f"{home}/shop/sluice.yaml" in done.stdout
+    assert gone(home)
+
+
+def on_terminal(environment: dict[str, str]) -> tuple[subprocess.Popen, int]:
+    """The sandbox as the foreground process of a terminal of its own."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([SCRIPT], env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                               preexec_fn=lambda: __import__("fcntl").ioctl(0, 0x540E, 0))   # TIOCSCTTY
+    os.close(theirs)
+    return process, ours
+
+
+def read_until(terminal: int, text: str) -> None:
+    seen, deadline = b"", time.monotonic() + 60
+    while text.encode() not in seen:
+        assert time.monotonic() < deadline, seen
+        seen += os.read(terminal, 4096)
+
+
+@pytest.mark.parametrize("victim", ["sluice", "sandbox"])
+def test_on_a_terminal_and_kill_9(home, played, tmp_path, victim):
+    process, terminal = on_terminal(played | {"SANDBOX_HOME": str(home), "PLAYED_STAYS": "1"})
+    read_until(terminal, f"PLAYING with {home}/services/ca/ca.pem")
+    sluice = processes_naming(str(tmp_path / "sluice"))
+    assert sluice and (tmp_path / "log").read_text().startswith("--state")
+    if victim == "sluice":
+        os.kill(sluice[0], signal.SIGKILL)
+        assert process.wait(30) == 128 + 9
+    else:
+        process.kill()
+        process.wait(30)
+        assert gone(tmp_path / "sluice") and (tmp_path / "log.saved").exists()   # it got a signal to save by
+    assert gone(home)
+    os.close(terminal)
