@@ -6,4 +6,11 @@
 
 extern const struct check *const oauth_checks[]; /* ends with NULL */
 
+/* Checks that ask the catalog, surveys.c. */
+void survey_reach(struct run *run, struct outcome *out);
+void survey_login(struct run *run, struct outcome *out);
+void survey_config(struct run *run, struct outcome *out);
+void survey_branch(struct run *run, struct outcome *out);
+void probe_writable(struct run *run, struct outcome *out);
+
 #endif
