@@ -140,12 +140,12 @@ static enum token_result judge_life(const struct granted *g, enum token_form for
     if (end == g->life || *end != '\0' || !isfinite(life) || (g->life_quoted && !digits))
         return unusable(err, "expires_in of the token is not a number",
                         "Estuary and Spark cannot tell when to ask for a new one.");
-    if (form == TOKEN_SPARK && (g->life_quoted || life != floor(life)))
-        return unusable(err, "expires_in of the token is not a whole number",
-                        "Iceberg's Java library, which Spark uses, takes a JSON integer alone.");
     if (life < 1)
         return unusable(err, "the token has expired when it is given",
                         "Its expires_in is 0 or less: no call could be made with it.");
+    if (form == TOKEN_SPARK && (g->life_quoted || !digits))
+        return unusable(err, "expires_in of the token is not a whole number",
+                        "Iceberg's Java library, which Spark uses, takes a JSON integer alone.");
     out->life_huge = life > TOKEN_LIFE_MAX_S;
     out->life_s = out->life_huge ? TOKEN_LIFE_MAX_S : (long long)life;
     return TOKEN_OK;
