@@ -4,8 +4,8 @@
 
 #include "core/mem.h"
 #include "core/snapshot.h"
-#include "core/text.h"
 #include "postgres/names.h"
+#include "steps/answer.h"
 #include "steps/postgres/postgres.h"
 
 /* flow_<name of the pipeline with _ for ->; NULL while it has no name. */
@@ -21,16 +21,6 @@ static char *flow_name(const struct snapshot *s)
     return made;
 }
 
-static char *trimmed(const char *typed)
-{
-    static const char blanks[] = " \t\r\n";
-    const char *start = typed + strspn(typed, blanks);
-    size_t n = strlen(start);
-    while (n > 0 && strchr(blanks, start[n - 1]) != NULL)
-        n--;
-    return xstrndup(start, n);
-}
-
 static const struct field host = {
     .id = "postgres.host",
     .kind = FIELD_TEXT,
@@ -42,7 +32,7 @@ static const struct field host = {
             "only resolves in your network works for the checks here and not for Estuary.",
     .example = "db.example.com",
     .required = true,
-    .normalise = trimmed,
+    .normalise = answer_trim,
     .valid = postgres_valid_host,
 };
 
@@ -56,7 +46,7 @@ static const struct field port = {
     .example = "5432",
     .required = true,
     .initial = "5432",
-    .normalise = trimmed,
+    .normalise = answer_trim,
     .valid = postgres_valid_port,
 };
 
@@ -69,7 +59,7 @@ static const struct field database = {
             "count.",
     .example = "shop",
     .required = true,
-    .normalise = trimmed,
+    .normalise = answer_trim,
 };
 
 static const struct field_choice sslmodes[] = {
@@ -105,7 +95,7 @@ static const struct field ca_file = {
             "the system's: for RDS the bundle global-bundle.pem of AWS. Empty: the system's CAs.",
     .example = "/home/alice/global-bundle.pem",
     .advanced = true,
-    .normalise = trimmed,
+    .normalise = answer_trim,
 };
 
 static const struct field admin_user = {
@@ -119,7 +109,7 @@ static const struct field admin_user = {
     .example = "postgres",
     .required = true,
     .initial = "postgres",
-    .normalise = trimmed,
+    .normalise = answer_trim,
 };
 
 static const struct field admin_password = {
@@ -145,7 +135,7 @@ static const struct field user = {
     .example = "flow_shop",
     .required = true,
     .default_from = flow_name,
-    .normalise = trimmed,
+    .normalise = answer_trim,
     .valid = postgres_valid_user,
 };
 
@@ -199,7 +189,7 @@ static const struct field publication = {
     .required = true,
     .advanced = true,
     .default_from = flow_name,
-    .normalise = trimmed,
+    .normalise = answer_trim,
     .valid = postgres_valid_publication,
 };
 
@@ -216,7 +206,7 @@ static const struct field slot = {
     .required = true,
     .advanced = true,
     .default_from = flow_name,
-    .normalise = trimmed,
+    .normalise = answer_trim,
     .valid = postgres_valid_slot,
 };
 
@@ -231,7 +221,7 @@ static const struct field watermarks = {
     .required = true,
     .advanced = true,
     .initial = "public.flow_watermarks",
-    .normalise = trimmed,
+    .normalise = answer_trim,
     .valid = postgres_valid_watermarks,
 };
 

@@ -9,11 +9,12 @@
 #include "core/step.h"
 
 /* Of the survey as admin: about the server as a whole. */
-#define FACT_SERVER "postgres.server"       /* struct postgres_server */
-#define FACT_SLOTS "postgres.slots"         /* struct postgres_slots */
-#define FACT_SESSIONS "postgres.sessions"   /* struct postgres_sessions */
-#define FACT_CATALOGUE "postgres.catalogue" /* struct postgres_tables: all tables, to choose from  \
-                                             */
+#define FACT_SERVER "postgres.server"     /* struct postgres_server */
+#define FACT_SLOTS "postgres.slots"       /* struct postgres_slots */
+#define FACT_SESSIONS "postgres.sessions" /* struct postgres_sessions */
+#define FACT_CATALOGUE                                                                             \
+    "postgres.catalogue" /* struct postgres_tables: all tables, to choose from                     \
+                          */
 /* Of the survey of what the answers name. */
 #define FACT_ROLE "postgres.role"     /* struct postgres_role */
 #define FACT_CHOSEN "postgres.chosen" /* struct postgres_tables: chosen ones, with columns */
@@ -22,5 +23,7 @@
 
 extern const struct field *const postgres_fields[];
 extern const struct check *const postgres_checks[];
+extern const struct check postgres_check_connect_admin, postgres_check_found; /* surveys.c */
+extern const struct check postgres_check_version;                             /* verdict_server.c */
 void postgres_plan(const struct snapshot *s, struct plan *out);
 #endif
