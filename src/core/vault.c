@@ -215,13 +215,12 @@ static int read_header(struct vault *v, const struct text *t, struct problem *er
         return refuse(v->path, err, "is not a secrets file", "Move it away, or name another.");
     const char *at = t->s + MAGIC_BYTES;
     uint32_t version = get32(at), n = get32(at + 4);
-    if (version != VERSION)
+    if (version > VERSION)
         return refuse(v->path, err, "was written by a newer sluice",
                       "Use that version to open it.");
-    if (n < SCRYPT_N_LEAST || n > SCRYPT_N_MOST || (n & (n - 1)) != 0 ||
+    if (version != VERSION || n < SCRYPT_N_LEAST || n > SCRYPT_N_MOST || (n & (n - 1)) != 0 ||
         get32(at + 8) != SCRYPT_R || get32(at + 12) != SCRYPT_P)
-        return refuse(v->path, err,
-                      "asks for a key derivation that sluice never uses: it is damaged",
+        return refuse(v->path, err, "has a header that sluice never writes: it is damaged",
                       "Take it from a backup, or remove it and enter the secrets again.");
     v->n = n;
     memcpy(v->salt, at + 16, SALT_BYTES);

@@ -53,14 +53,8 @@ static void backwards_agrees_with_forwards(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "abc",
-        "aé😀e\u0301x",
-        "🇩🇪🇫🇷🇮🇹",
-        "👩\u200D💻👩🏽\u200D🚀",
-        "a\r\nb\r\n",
-        "\xff\xfe"
-        "a\xcc\x81\xcc",
-        "क\u094Dषि",
+        "abc",        "aé😀e\u0301x",           "🇩🇪🇫🇷🇮🇹",    "👩\u200D💻👩🏽\u200D🚀",
+        "a\r\nb\r\n", "\377\376a\314\201\314", "क\u094Dषि",
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         const char *s = texts[i];
