@@ -160,6 +160,7 @@ static const struct field tables = {
     .example = "public.orders, public.\"Order Items\"",
     .required = true,
     .picker = FACT_CATALOGUE,
+    .pick = &postgres_picker,
     .valid = postgres_valid_table,
 };
 

@@ -22,6 +22,7 @@
 #define FACT_WATERMARKS "postgres.watermarks_found" /* struct postgres_watermarks */
 
 extern const struct field *const postgres_fields[];
+extern const struct picker postgres_picker; /* picker.c */
 extern const struct check *const postgres_checks[];
 extern const struct check postgres_check_connect_admin, postgres_check_found; /* surveys.c */
 extern const struct check postgres_check_version;                             /* verdict_server.c */
