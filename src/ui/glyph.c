@@ -37,6 +37,8 @@ size_t glyph_split(const struct cell *cell, bool utf8, struct glyph out[2])
         len = mbrtowc(&c, s, (size_t)(end - s), &state);
         if (len == 0 || len > 4)
             break;
+        if (c >= 0x1F1E6 && c <= 0x1F1FF)
+            c = L'A' + (c - 0x1F1E6); /* half of a flag */
         int w = wcwidth(c);
         if (w == 0 && g != NULL) {
             add_mark(g, c);

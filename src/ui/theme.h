@@ -83,7 +83,7 @@ const char *theme_mark_glyph(enum mark mark, bool utf8); /* a string in both cas
 /* Sets LC_CTYPE from the environment (never LC_NUMERIC: numbers in files keep the point) and says
  * whether it is UTF-8. To be called once, before there are threads. */
 bool theme_set_locale(void);
-/* The ASCII twin of one cluster: itself if ASCII, '?' when it has none. */
+/* The ASCII twin of one cluster: its base character if that is ASCII, '?' when it has none. */
 char theme_ascii(const char *cluster);
 /* s with every cluster replaced by its twin, for plain mode outside UTF-8. */
 void theme_add_ascii(struct text *out, const char *s);

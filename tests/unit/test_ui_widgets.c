@@ -265,7 +265,7 @@ static void pager_wraps_and_hangs(void **state)
     assert_int_equal(turn(&p, "Down"), UI_HANDLED);
     reads(&p, 3, 16, "\n  indented text\nplain\n");
     assert_int_equal(turn(&p, "x"), UI_IGNORED);
-    reads(&p, 1, 1, "p\n");
+    reads(&p, 1, 1, "\n");
     AUTO_PAGER none = PAGER_INIT;
     reads(&none, 1, 5, "\n");
     turn(&none, "PgUp");
