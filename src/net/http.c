@@ -56,7 +56,8 @@ static int send_once(struct run *run, const struct http_request *request, struct
         out->took_ms = clock_ms() - began;
         job->response = (struct http_response){.body = TEXT_INIT};
     } else if (timely) {
-        *again = job->code != CURLE_PEER_FAILED_VERIFICATION && job->fault == FAULT_NONE &&
+        *again = job->code != CURLE_PEER_FAILED_VERIFICATION &&
+                 (job->fault == FAULT_NONE || job->fault == FAULT_RESEND) &&
                  job->code != CURLE_FILESIZE_EXCEEDED && job->code != CURLE_UNSUPPORTED_PROTOCOL &&
                  job->proxy_status < 300;
     }

@@ -268,14 +268,13 @@ static int fail_proxy(const struct http_job *job, struct problem *err)
     return -1;
 }
 
-static int fail_by_table(const struct http_job *job, struct problem *err)
+static int fail_by_table(const struct http_job *job, int number, struct problem *err)
 {
     char code[24];
-    code_text(code, (int)job->code);
+    code_text(code, number);
     for (size_t i = 0; i < ARRAY_LEN(curl_rows); i++) {
         const struct curl_row *row = &curl_rows[i];
-        if (row->code != (int)job->code ||
-            (row->match != NULL && strstr(job->errbuf, row->match) == NULL))
+        if (row->code != number || (row->match != NULL && strstr(job->errbuf, row->match) == NULL))
             continue;
         AUTO_TEXT what = TEXT_INIT;
         const char *hole = strstr(row->what, "%s");
@@ -302,7 +301,9 @@ int http_error(const struct http_job *job, struct problem *err)
         return problem_fail(err, PROBLEM_CANCELLED, "cancelled", "cancelled: sluice is ending");
     if (job->code == CURLE_PEER_FAILED_VERIFICATION)
         return fail_certificate(job, err);
-    if (job->fault != FAULT_NONE || job->code == CURLE_FILESIZE_EXCEEDED)
+    if (job->fault == FAULT_RESEND)
+        fail_by_table(job, CURLE_GOT_NOTHING, err);
+    else if (job->fault != FAULT_NONE || job->code == CURLE_FILESIZE_EXCEEDED)
         fail_size(job, err);
     else if (job->proxy_status >= 300)
         fail_proxy(job, err);
@@ -312,7 +313,7 @@ int http_error(const struct http_job *job, struct problem *err)
         return http_error_time(job, job->request.connect_ms > 0 ? job->request.connect_ms : 10000,
                                err);
     else
-        fail_by_table(job, err);
+        fail_by_table(job, (int)job->code, err);
     add_evidence(job, err);
     return -1;
 }

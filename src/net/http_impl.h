@@ -19,7 +19,13 @@ enum http_phase {
     PHASE_READING
 };
 
-enum http_fault { FAULT_NONE, FAULT_BODY, FAULT_HEADERS, FAULT_SHUTDOWN };
+enum http_fault {
+    FAULT_NONE,
+    FAULT_BODY,
+    FAULT_HEADERS,
+    FAULT_RESEND, /* libcurl was about to send it a second time */
+    FAULT_SHUTDOWN
+};
 
 /* What the TLS handshake showed of the server's certificate; libcurl tells it only on success. Used
  * by the network thread alone, save the texts, which move into the job when it is done. */
@@ -65,6 +71,7 @@ struct http_job {
     struct tls_notes *notes;
     size_t header_bytes;
     bool tls_seen;
+    bool sent;
 
     /* answer */
     CURLcode code;

@@ -125,10 +125,20 @@ static CURLcode on_ssl_context(CURL *easy, void *ctx, void *arg)
     return CURLE_OK;
 }
 
+/* libcurl sends again by itself when a kept connection turns out to be closed. What changes
+ * something must not arrive twice without its caller knowing. */
 static int on_request(void *arg, char *ip, char *local_ip, int port, int local_port)
 {
     (void)ip, (void)local_ip, (void)port, (void)local_port;
-    enter(arg, PHASE_WAITING);
+    struct http_job *job = arg;
+    enter(job, PHASE_WAITING);
+    bool harmless =
+        strcmp(job->request.method, "GET") == 0 || strcmp(job->request.method, "HEAD") == 0;
+    if (job->sent && !harmless) {
+        job->fault = FAULT_RESEND;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    job->sent = true;
     return CURL_PREREQFUNC_OK;
 }
 
