@@ -12,20 +12,11 @@
 #include "core/file.h"
 #include "core/mem.h"
 
-#define REOPEN_TRIES 8
 #define HOLDER_BYTES 300
 
 struct file_lock {
     int fd;
 };
-
-/* Whether path still names the open file: who removed it meanwhile would let a second holder in. */
-static bool still_named(int fd, const char *path)
-{
-    struct stat open_file, named;
-    return fstat(fd, &open_file) == 0 && lstat(path, &named) == 0 &&
-           open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
-}
 
 static void name_holder(int fd, const char *path, struct problem *err)
 {
@@ -78,29 +69,21 @@ static int open_lock(const char *path, struct problem *err)
 
 struct file_lock *file_lock(const char *path, struct problem *err)
 {
-    for (int i = 0; i < REOPEN_TRIES; i++) {
-        int fd = open_lock(path, err);
-        if (fd < 0)
-            return NULL;
-        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-            if (errno == EWOULDBLOCK)
-                name_holder(fd, path, err);
-            else
-                problem_errno(err, errno, "cannot lock %s", path);
-            close(fd);
-            return NULL;
-        }
-        if (still_named(fd, path)) {
-            struct file_lock *lock = xcalloc(1, sizeof *lock);
-            lock->fd = fd;
-            write_holder(fd);
-            return lock;
-        }
+    int fd = open_lock(path, err);
+    if (fd < 0)
+        return NULL;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            name_holder(fd, path, err);
+        else
+            problem_errno(err, errno, "cannot lock %s", path);
         close(fd);
+        return NULL;
     }
-    problem_fail(err, PROBLEM_CONFLICT, "locked", "the lock file %s is removed again and again",
-                 path);
-    return NULL;
+    struct file_lock *lock = xcalloc(1, sizeof *lock);
+    lock->fd = fd;
+    write_holder(fd);
+    return lock;
 }
 
 void file_unlock(struct file_lock *lock)

@@ -48,6 +48,26 @@ static void parts_do_not_run_together(void **state)
     assert_true(digest_equal(&all[0], &again));
 }
 
+static struct digest of_bytes(const char *a, size_t n, const char *b)
+{
+    struct hasher *h = hasher_new();
+    hasher_bytes(h, a, n);
+    if (b != NULL)
+        hasher_bytes(h, b, strlen(b));
+    return hasher_end(h);
+}
+
+/* A part that looks like the end of one and the begin of the next is still one part. */
+static void parts_cannot_be_forged(void **state)
+{
+    (void)state;
+    struct digest two = of_bytes("a", 1, "c");
+    struct digest one = of_bytes("ab\1\0\0\0\0\0\0\0c", 11, NULL);
+    struct digest zero = of_bytes("ab\0\0\0\0\0\0\0\0c", 11, NULL);
+    assert_false(digest_equal(&two, &one));
+    assert_false(digest_equal(&two, &zero));
+}
+
 static void kinds_differ(void **state)
 {
     (void)state;
@@ -158,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answer),
         cmocka_unit_test(parts_do_not_run_together),
+        cmocka_unit_test(parts_cannot_be_forged),
         cmocka_unit_test(kinds_differ),
         cmocka_unit_test(hex_goes_both_ways),
         cmocka_unit_test(iso_goes_both_ways),

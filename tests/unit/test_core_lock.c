@@ -170,21 +170,6 @@ static void odd_lock_files_are_refused(void **state)
     assert_int_equal(err.kind, PROBLEM_MISSING);
 }
 
-/* Who removes the lock file of a living holder must not get a second lock for later comers on the
- * old file: each sees the file that the name stands for. */
-static void a_removed_lock_file_is_made_anew(void **state)
-{
-    (void)state;
-    struct file_lock *first = file_lock(path, NULL);
-    unlink(path);
-    struct file_lock *second = file_lock(path, NULL);
-    assert_non_null(second);
-    assert_null(file_lock(path, NULL));
-    file_unlock(first);
-    assert_null(file_lock(path, NULL));
-    file_unlock(second);
-}
-
 /* A child program started meanwhile does not inherit the lock. */
 static void is_not_inherited(void **state)
 {
@@ -216,7 +201,6 @@ int main(void)
         IN_DIR(twice_in_one_process_is_a_conflict),
         IN_DIR(hostile_content_is_cleaned),
         IN_DIR(odd_lock_files_are_refused),
-        IN_DIR(a_removed_lock_file_is_made_anew),
         IN_DIR(is_not_inherited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,14 +152,16 @@ static void leaves_no_trace_after_the_last_release(void **state)
     secret_unref(other);
     assert_false(in_memory("needle/in'", "memory\n42"));
     /* the forms of the redactor neither */
-    assert_false(in_memory("needle%2Fin%27", "memory"));
-    assert_false(in_memory("needle/in''", "memory"));
+    assert_false(in_memory("%27mem", "ory%0A42"));
+    assert_false(in_memory("in''mem", "ory\n42"));
+    assert_false(in_memory("n'mem", "ory\\n42"));
 }
 
 static void growing_text_leaves_no_trace(void **state)
 {
     (void)state;
     struct text t = TEXT_INIT;
+    text_add(&t, "behind what free() overwrites: ");
     text_add(&t, "another/");
     text_add(&t, "needle-7");
     for (int i = 0; i < 2000; i++)
@@ -218,6 +220,10 @@ static void generates_fair_letters(void **state)
         assert_in_range(seen[c], 40, 180); /* 100 expected, deviation 10 */
     }
     assert_int_equal(kinds, 62);
+    size_t first = 0; /* the eight that a byte modulo 62 gives too often: 969 instead of 800 */
+    for (int c = 'A'; c <= 'H'; c++)
+        first += seen[c];
+    assert_in_range(first, 650, 900);
     secret_unref(s);
     struct secret *a = secret_generate(24), *b = secret_generate(24);
     assert_false(secret_equal(a, b));
