@@ -4,8 +4,10 @@
  *
  * term_probe FILE: at an orderly end it writes why it ended and the field's text to FILE.
  * Keys: Ctrl-C quits, Ctrl-Z suspends, Ctrl-L redraws, Ctrl-Y copies the field, F2 shows clusters,
- * F5 aborts, F6 writes to nowhere, F7 runs out of memory, F8 overflows the stack, F9 calls exit. */
+ * F5 aborts, F6 writes to nowhere, F7 runs out of memory, F8 overflows the stack, F9 calls exit, F3
+ * and F4 do as F5 and F7 on another thread. */
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,11 +55,24 @@ static void draw(struct probe *p)
     term_draw(p->term, c);
 }
 
+static void *elsewhere(void *exhausted)
+{
+    if (exhausted != NULL)
+        mem_exhausted();
+    abort();
+}
+
 static void crash(const struct key *k)
 {
+    pthread_t thread;
     static volatile uintptr_t nowhere =
         16; /* not NULL, which a sanitizer would see before the fault */
     switch ((int)k->code) {
+    case K_F(3):
+    case K_F(4):
+        pthread_create(&thread, NULL, elsewhere, k->code == K_F(4) ? &thread : NULL);
+        pthread_join(thread, NULL);
+        break;
     case K_F(5):
         abort();
     case K_F(6):
