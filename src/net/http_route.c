@@ -72,7 +72,11 @@ static int read_url(const char *url, struct http_route *out, struct problem *err
     if (rc == CURLUE_UNSUPPORTED_SCHEME)
         return refuse_url(err, "Only https is used (http on this machine).");
     if (rc != CURLUE_OK || out->host == NULL || out->port == NULL)
-        return refuse_url(err, rc != CURLUE_OK ? curl_url_strerror(rc) : "It names no host.");
+        return refuse_url(
+            err,
+            rc != CURLUE_OK
+                ? curl_url_strerror(rc)
+                : "Its host name cannot be used here; an international one is also written xn--….");
     unbracket(out->host);
     if (!out->https && !is_local_name(out->host)) {
         problem_fail(err, PROBLEM_INPUT, "url", "%s would be asked without encryption", out->host);

@@ -105,6 +105,11 @@ static inline bool server_answer(const struct served *c, const char *request)
     int fd = c->fd;
     const char *path = strchr(request, ' ');
     path = path != NULL ? path + 1 : "";
+    if (strncmp(request, "CONNECT ", 8) == 0) { /* asked as a proxy */
+        server_say(fd, "HTTP/1.1 407 Login\r\nProxy-Authenticate: Basic "
+                       "realm=\"x\"\r\nContent-Length: 0\r\n\r\n");
+        return true;
+    }
 #define AT(p) (strncmp(path, p " ", sizeof p) == 0)
     if (AT("/ok")) {
         server_say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
