@@ -212,7 +212,8 @@ static void keep_as_previous(const struct replacement *r)
 {
     char *previous = xasprintf("%s.previous", r->base);
     (void)unlinkat(r->dir, previous, 0);
-    (void)linkat(r->dir, r->base, r->dir, previous, 0);
+    int ignored = linkat(r->dir, r->base, r->dir, previous, 0);
+    (void)ignored;
     xfree(previous);
 }
 
