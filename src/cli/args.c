@@ -10,7 +10,7 @@
 
 struct option_row {
     const char *name;
-    enum option id;
+    enum option_id id;
     char letter;          /* 0 none */
     const char *argument; /* NULL none; in brackets when it may be left out */
     bool common;

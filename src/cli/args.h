@@ -23,7 +23,7 @@ enum exit_code {
 /* Of several codes the first of 5, 3, 1, 4, 2 counts. */
 int exit_worse(int a, int b);
 
-enum option {
+enum option_id {
     OPT_STATE = 256,
     OPT_ANSWERS,
     OPT_SET,

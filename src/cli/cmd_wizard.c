@@ -4,7 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/session.h"
-#include "ui/term.h"
+#include "ui/app.h"
 
 /* No terminal: names the first answer that is missing, so that a script can give it. */
 static int no_terminal(struct session *s, const struct problem *why)
@@ -30,6 +30,13 @@ int command_wizard(const struct args *a)
     if (code != 0)
         return code;
     if (term_usable(STDIN_FILENO, STDOUT_FILENO, &why) != 0)
-        code = no_terminal(&s, &why);
+        return session_close(&s, no_terminal(&s, &why));
+    session_signals(false);
+    code = app_run(s.wizard, s.state, s.engine, a->no_color, &why);
+    if (code < 0) {
+        complain(&why);
+        code = EXIT_CANNOT_ASK;
+    }
+    recent_add(state_path(s.state));
     return session_close(&s, code);
 }

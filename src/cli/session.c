@@ -92,15 +92,21 @@ static void ending_signals(sigset_t *set)
     sigaddset(set, SIGHUP);
 }
 
+void session_signals(bool blocked)
+{
+    sigset_t ending;
+    ending_signals(&ending);
+    sigprocmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &ending, NULL);
+}
+
 int session_open(struct session *s, const struct args *a, enum session_need need)
 {
     AUTO_PROBLEM p = PROBLEM_INIT;
-    sigset_t ending;
     *s = (struct session){.saves = need != SESSION_READ};
     /* before there are threads: a signal that asks to end must reach none of them */
-    ending_signals(&ending);
-    sigprocmask(SIG_BLOCK, &ending, NULL);
+    session_signals(true);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error of write, as a full disk is */
     if (rows_init(&s->rows, steps_all(), &p) != 0) {
         complain(&p);
         return EXIT_BUG;

@@ -26,6 +26,10 @@ int session_open(struct session *s, const struct args *a, enum session_need need
 /* Saves (when the lock is held) and releases. Gives the worse of code and what saving came to. */
 int session_close(struct session *s, int code);
 
+/* Signals that ask to end are blocked from session_open on, so that no thread of ours takes them;
+ * the wizard, which catches them itself, lets them through to the main thread again. */
+void session_signals(bool blocked);
+
 /* Runs what is wanted to its end: events go to observe (may be NULL). SIGINT and SIGTERM cancel;
  * the time given by
  * --timeout too. Gives 0, or 128 + n, or EXIT_UNREACHABLE when time ran out. */
