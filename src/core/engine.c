@@ -258,6 +258,21 @@ static bool depends_on_pending(struct engine *e, const struct check *c)
     return false;
 }
 
+/* The check at the end of the chain of what must run first, or -1 when that one cannot run either: then wanting it
+ * would only come back here. Rows have no circles, so the chain ends. */
+static int runnable_first(struct engine *e, int check)
+{
+    int first = -1;
+    for (int next = wizard_check_first(e->wizard, check); next >= 0;
+         next = wizard_check_first(e->wizard, next))
+        first = next;
+    if (first < 0)
+        return -1;
+    char waits[120];
+    wizard_check_waits(e->wizard, first, waits, sizeof(waits));
+    return waits[0] == '\0' ? first : -1;
+}
+
 /* True when something changed that may let another check go on. */
 static bool consider(struct engine *e, int check)
 {
@@ -273,14 +288,14 @@ static bool consider(struct engine *e, int check)
         want->wanted = false;
         return true;
     }
-    int first = wizard_check_first(e->wizard, check);
+    int first = runnable_first(e, check);
     if (first >= 0 && rows->checks[first]->effect <= want->effect) {
         e->wants[first] = (struct want){.wanted = true, .again = true, .effect = want->effect};
         return true;
     }
     char waits[120];
     wizard_check_waits(e->wizard, check, waits, sizeof(waits));
-    if (first >= 0 || waits[0] != '\0') {
+    if (waits[0] != '\0') {
         want->wanted = false; /* it waits for something no check here can bring */
         want->again = false;
         return true;
