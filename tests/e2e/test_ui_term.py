@@ -51,15 +51,17 @@ def probe(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def start(probe, tmp_path):
-    """start(rows=…, cols=…, env=…, ignore=…) gives a Terminal with the probe in it; .saved() what it saved."""
+    """start(rows=…, cols=…, env=…, ignore=…) gives a Terminal in which the probe has drawn (what is typed before that
+    the kernel echoes, which looks the same); ready="": at once. .saved() is what it saved."""
     opened = []
 
-    def make(**options) -> Terminal:
+    def make(*, ready="probe", **options) -> Terminal:
         # A report of a crash that is wanted must not count as one found by the suite.
         env = {"ASAN_OPTIONS": f"log_path={tmp_path}/asan", **options.pop("env", {})}
         terminal = Terminal([probe, tmp_path / "saved"], env=env, **options)
         terminal.saved = lambda: (tmp_path / "saved").read_text().splitlines()
         opened.append(terminal)
+        terminal.wait_for(ready)
         return terminal
 
     yield make
@@ -90,7 +92,6 @@ def test_signal_saves_first(start, number):
 @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE])
 def test_crash_from_outside_restores(start, number):
     t = start()
-    t.wait_for("probe")
     t.kill(number)
     assert t.wait() != 0
     t.assert_restored()
@@ -103,7 +104,6 @@ def test_crash_from_outside_restores(start, number):
                          ids=["abort", "fault", "memory", "stack", "exit", "thread abort", "thread memory"])
 def test_crash_from_inside_restores(start, tmp_path, key, status):
     t = start()
-    t.wait_for("probe")
     t.press(key)
     assert t.wait() in status
     t.assert_restored()
@@ -115,7 +115,6 @@ def test_crash_from_inside_restores(start, tmp_path, key, status):
 def test_crash_discards_what_was_typed_ahead(start):
     """The rest of a paste must not reach the shell as commands."""
     t = start()
-    t.wait_for("probe")
     t.kill(signal.SIGSTOP)
     t.wait_stopped()
     t.send("rm -r x\r")
@@ -136,7 +135,7 @@ def test_vanished_terminal_ends_it(start, ignore):
     t.hang_up()
     began = time.monotonic()
     assert t.wait() == 128 + signal.SIGHUP
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 5
     assert t.saved()[1] == "kept"
     assert ignore == () or t.saved()[0] == "eof"
 
@@ -167,7 +166,6 @@ def test_suspends_and_comes_back(probe, tmp_path):
 
 def test_stop_and_continue_from_outside(start):
     t = start()
-    t.wait_for("probe")
     raw = termios.tcgetattr(t.slave)
     t.kill(signal.SIGSTOP)
     t.wait_stopped()
@@ -181,7 +179,6 @@ def test_stop_and_continue_from_outside(start):
 
 def test_paste_is_one_event(start):
     t = start()
-    t.wait_for("probe")
     t.paste("one\ntwo\n")
     t.wait_for("paste 8 bytes")
     assert "one two" in t.line(1)
@@ -190,7 +187,6 @@ def test_paste_is_one_event(start):
 
 def test_paste_is_capped_and_drawn_once(start):
     t = start()
-    t.wait_for("probe")
     t.pump(0.2)
     seen = len(t.output)
     t.paste("x" * 81053)
@@ -203,7 +199,6 @@ def test_paste_is_capped_and_drawn_once(start):
 
 def test_paste_that_ends_itself_types_no_command(start):
     t = start()
-    t.wait_for("probe")
     t.paste("a\x1b[201~q")    # what follows are keystrokes, nothing can be done here: letters never destroy
     t.wait_for("paste 1 bytes")
     t.press("Ctrl-C")
@@ -212,14 +207,12 @@ def test_paste_that_ends_itself_types_no_command(start):
 
 def test_paste_without_an_end(start):
     t = start()
-    t.wait_for("probe")
     t.send("\x1b[200~lost")
     t.wait_for("paste 4 bytes", 5)
 
 
 def test_escape_is_quick_and_torn_arrows_do_nothing(start):
     t = start()
-    t.wait_for("probe")
     began = time.monotonic()
     t.send("\x1b")
     t.wait_for("key Esc")
@@ -235,7 +228,6 @@ def test_escape_is_quick_and_torn_arrows_do_nothing(start):
 
 def test_keys_by_name(start):
     t = start(rows=12)
-    t.wait_for("probe")
     for sent, name in [("Up", "Up"), ("Down", "Down"), ("PgUp", "PgUp"), ("PgDn", "PgDn"), ("Shift-Tab", "Shift-Tab"),
                        ("Enter", "Enter"), ("F2", "F2"), ("F10", "F10"), ("Ctrl-R", "Ctrl-R"), ("\x1b[A", "Up"),
                        ("\x1b[11~", "F1"), ("\x1bOQ", "F2")]:
@@ -247,7 +239,6 @@ def test_keys_by_name(start):
 
 def test_clusters_keep_the_columns(start):
     t = start(rows=12, cols=40)
-    t.wait_for("probe")
     t.press("F2", "é作😀e\u0301")
     t.wait_for("…")
     t.press("Left", "Left", "Backspace")    # between 作 and 😀: 作 goes
@@ -263,7 +254,6 @@ def test_clusters_keep_the_columns(start):
 @pytest.mark.parametrize("locale", ["C", "POSIX", "xx_YY.nothing"])
 def test_without_utf8_everything_is_ascii(start, locale):
     t = start(rows=12, cols=40, env={"LC_ALL": locale})
-    t.wait_for("probe")
     t.press("F2", "a", "é", "b")
     t.wait_for("ab")
     t.wait_for("+|? |? |e|? |?|? |.")
@@ -284,7 +274,7 @@ def test_colours(start, env, words):
                                         ({"TERM": "xterm-nope"}, 'the terminal "xterm-nope" is not known here'),
                                         ({"TERM": None}, "TERM is not set"), ({"TERM": ""}, "TERM is not set")])
 def test_unusable_terminals_are_named(start, env, words):
-    t = start(env=env)
+    t = start(env=env, ready="")
     assert t.wait() == 3
     assert words in re.sub(r"\s+", " ", t.picture())
     assert b"\x1b" not in t.output
@@ -306,7 +296,6 @@ def test_exported_size_is_not_believed(start):
 def test_resize_storm(start):
     """Random sizes down to 1x1 while keys arrive: it lives, the text is whole, the last frame equals a fresh one."""
     t = start()
-    t.wait_for("probe")
     chance = random.Random(4)
     typed = ""
     for i in range(200):
@@ -366,7 +355,6 @@ def test_idle_means_no_wake_ups(start):
 
 def test_unchanged_cells_are_not_sent(start):
     t = start()
-    t.wait_for("probe")
     t.pump(0.2)
     seen = len(t.output)
     t.press("x")
