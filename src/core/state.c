@@ -28,6 +28,7 @@ static int read_document(struct state *s, struct problem *err)
         }
         s->is_new = true;
         s->doc = node_map();
+        node_set(s->doc, "sluice", node_number(STATE_SCHEMA)); /* the first line says what the file is */
         return 0;
     }
     s->doc = node_parse_yaml(bytes.s, bytes.len, s->path, err);
