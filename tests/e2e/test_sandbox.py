@@ -28,8 +28,8 @@ case $1 in
         case "$*" in *--json*) echo '{"checks": [{"id": "a.b", "status": "passed", "title": "it is proved", "why": null}]}' ;; esac
         exit "${PLAYED_CODE:-2}" ;;
 esac
-echo "PLAYING with $SLUICE_CA_FILE"
 trap 'echo saved >"$PLAYED_LOG.saved"; exit 143' TERM HUP
+echo "PLAYING with $SLUICE_CA_FILE"
 [ -z "$PLAYED_STAYS" ] || while :; do sleep 0.1; done
 """
 

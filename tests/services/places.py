@@ -50,6 +50,7 @@ def enterable(folder: Path, user: str | None) -> Path:
     folder = folder.resolve()
     if user is None or may_enter(folder, user):
         return folder
+    folder.mkdir(parents=True, exist_ok=True)   # while it exists, sweep() leaves the other one alone
     outside = _outside(folder)
     outside.mkdir(mode=0o700, exist_ok=True)
     if outside.is_symlink() or outside.stat().st_uid != os.geteuid():
