@@ -77,16 +77,19 @@ int pg_transaction(struct run *run, struct pg *pg, const char *sql, struct text 
 
 /* Replication: after START_REPLICATION (CopyBoth). Returns 1 and the next message's payload
  * (without the XLogData header; keepalives are answered and skipped; free by pg_message_free), 0
- * when nothing came within wait_ms, -1 with err. */
+ * when nothing came within wait_ms, -1 with err. The answers to keepalives confirm nothing, so no
+ * slot is moved on. An error on a replication connection drops its temporary slots. */
 int pg_copy_both(struct run *run, struct pg *pg, const char *command, struct problem *err);
 int pg_copy_next(struct run *run, struct pg *pg, int wait_ms, char **message, size_t *n,
                  struct problem *err);
 void pg_message_free(char *message);
-/* Notices since the last call, a line each with SQLSTATE; xfree'd by the caller through text. */
+/* Appends the notices since the last call, a line each: "WARNING 01007: …". */
 void pg_take_notices(struct pg *pg, struct text *out);
 
-char *pg_identifier(struct pg *pg, const char *name); /* PQescapeIdentifier, checked; xfree */
-char *pg_literal(struct pg *pg, const char *text);    /* PQescapeLiteral, checked; xfree */
+/* PQescapeIdentifier and PQescapeLiteral; xfree. NULL when it is not UTF-8 or the connection was
+ * given up. */
+char *pg_identifier(struct pg *pg, const char *name);
+char *pg_literal(struct pg *pg, const char *text);
 /* quote_ident's rule without a server: quoted only when it must be (reserved words count); xfree.
  */
 char *pg_quote_ident(const char *name);

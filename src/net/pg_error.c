@@ -15,7 +15,7 @@
 /* In `what`, `why` and `fix`: %H host, %P port, %D database, %U user, %S sslmode, %A address. */
 struct connect_row {
     const char *state; /* SQLSTATE, or NULL: a text of libpq's */
-    const char *match; /* part of the message, NULL any */
+    const char *match; /* part of the message, NULL any; for_replication: on such a connection */
     enum problem_kind kind;
     const char *code; /* NULL: the SQLSTATE */
     const char *what, *why;
@@ -25,6 +25,8 @@ struct connect_row {
 
 static const char *const pooler_fix =
     "Enter the database server's own address; Estuary's capture cannot work through a pooler.";
+
+static const char for_replication[] = "replication";
 
 /* The first row that fits counts. */
 static const struct connect_row server_rows[] = {
@@ -50,7 +52,7 @@ static const struct connect_row server_rows[] = {
      "Check pg_hba.conf and the role."},
     {"3D000", NULL, PROBLEM_MISSING, NULL, "there is no database %D on %H", NULL, WHO_YOU,
      "Check the database name; case counts."},
-    {"42501", "WAL sender", PROBLEM_DENIED, NULL, "%U may not open a replication connection",
+    {"42501", for_replication, PROBLEM_DENIED, NULL, "%U may not open a replication connection",
      "The role has no REPLICATION attribute.", WHO_DBA,
      "ALTER ROLE … REPLICATION; on RDS: GRANT rds_replication TO …."},
     {"42501", NULL, PROBLEM_DENIED, NULL, "%U has no right to connect to %D", NULL, WHO_DBA,
@@ -213,13 +215,22 @@ static void evidence_text(const char *message, struct text *out)
     }
 }
 
-static const struct connect_row *find_row(const char *message, const char *state)
+static bool row_matches(const struct connect_row *row, const struct pg_attempt *a,
+                        const char *state)
+{
+    if (state != NULL && strcmp(row->state, state) != 0)
+        return false;
+    if (row->match == for_replication)
+        return a->replication;
+    return row->match == NULL || strstr(a->message, row->match) != NULL;
+}
+
+static const struct connect_row *find_row(const struct pg_attempt *a, const char *state)
 {
     const struct connect_row *rows = state != NULL ? server_rows : text_rows;
     size_t count = state != NULL ? ARRAY_LEN(server_rows) : ARRAY_LEN(text_rows);
     for (size_t i = 0; i < count; i++) {
-        if ((state == NULL || strcmp(rows[i].state, state) == 0) &&
-            (rows[i].match == NULL || strstr(message, rows[i].match) != NULL))
+        if (row_matches(&rows[i], a, state))
             return &rows[i];
     }
     return &no_row;
@@ -234,7 +245,7 @@ int pg_error_connect(const struct pg_attempt *a, struct problem *err)
 {
     char state[STATE_LEN + 1];
     bool has_state = find_state(a->message, state);
-    const struct connect_row *row = find_row(a->message, has_state ? state : NULL);
+    const struct connect_row *row = find_row(a, has_state ? state : NULL);
     AUTO(xfree) char *what = render(row->what, a);
     problem_fail(err, row->kind, has_state ? state : row->code, "%s", what);
     if (row->why != NULL) {

@@ -121,7 +121,7 @@ static const char *phase_of(ConnStatusType status)
     case CONNECTION_STARTED:
         return "connecting";
     case CONNECTION_SSL_STARTUP:
-        return "the TLS handshake";
+        return "starting TLS";
     case CONNECTION_MADE:
     case CONNECTION_AWAITING_RESPONSE:
         return "waiting for the server's first answer";
@@ -280,9 +280,12 @@ bool pg_alive(struct pg *pg)
         return false;
     if (PQtransactionStatus(pg->conn) != PQTRANS_IDLE)
         return false;
+    /* A farewell comes before the end of the stream: read on while there is something. */
     struct pollfd fd = {.fd = PQsocket(pg->conn), .events = POLLIN};
-    if (poll(&fd, 1, 0) > 0 && PQconsumeInput(pg->conn) == 0)
-        return false;
+    for (int i = 0; i < 8 && poll(&fd, 1, 0) > 0; i++) {
+        if (PQconsumeInput(pg->conn) == 0)
+            return false;
+    }
     return PQstatus(pg->conn) == CONNECTION_OK;
 }
 

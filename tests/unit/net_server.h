@@ -264,6 +264,8 @@ static inline int server_command(const char *const argv[])
 {
     pid_t pid = fork();
     if (pid == 0) {
+        if (chdir("/") != 0)
+            _exit(127);
         int null = open("/dev/null", O_RDWR);
         dup2(null, 0);
         dup2(null, 1);
