@@ -33,7 +33,7 @@ PATIENCE = 20.0    # seconds; a loaded machine under sanitizers is slow, a hang 
 
 
 class Screen(pyte.Screen):
-    """With REP (CSI Ps b), which xterm's terminfo entry promises and pyte does not know."""
+    """With REP (CSI Ps b), SU and SD (CSI Ps S, T), which xterm's terminfo entry promises and pyte does not know."""
 
     drawn = " "
 
@@ -44,10 +44,22 @@ class Screen(pyte.Screen):
     def repeat(self, count: int = 1) -> None:
         super().draw(self.drawn * (count or 1))
 
+    def scroll_up(self, count: int = 1) -> None:
+        self._scroll(self.index, self.margins.bottom if self.margins else self.lines - 1, count)
+
+    def scroll_down(self, count: int = 1) -> None:
+        self._scroll(self.reverse_index, self.margins.top if self.margins else 0, count)
+
+    def _scroll(self, step, edge: int, count: int) -> None:
+        row, self.cursor.y = self.cursor.y, edge
+        for _ in range(count or 1):
+            step()
+        self.cursor.y = row
+
 
 class Stream(pyte.ByteStream):
-    csi = {**pyte.ByteStream.csi, "b": "repeat"}
-    events = pyte.ByteStream.events | {"repeat"}
+    csi = {**pyte.ByteStream.csi, "b": "repeat", "S": "scroll_up", "T": "scroll_down"}
+    events = pyte.ByteStream.events | {"repeat", "scroll_up", "scroll_down"}
 
 
 def key_bytes(name: str) -> bytes:
