@@ -48,7 +48,8 @@ class Backend:
     def reset(self, keep: tuple[str, ...] = ()) -> None:
         """Forget every resource, except of the services to keep."""
         for name in set(_SERVICES) - set(keep):
-            _models(name).reset()
+            for places in _models(name).values():  # the models' own reset() would reset every service
+                places.reset()
 
     def model(self, service: str, region: str | None = None, account: str | None = None) -> Any:
         """moto's model of a service: IAM and S3 have one for the partition, the others one for each region."""

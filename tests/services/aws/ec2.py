@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from .errors import AwsError
 from .messages import Answer, Call
-from .network import Network, build
+from .network import Network, build, nat_kind
 from .paging import page_xml
 from .policies import Need
-from .service import Caller, Service, World
+from .service import Caller, Service, World, element
 
 _LISTS = {
     "DescribeVpcs": "vpcSet",
@@ -55,6 +57,8 @@ class Ec2(Service):
         self.network(call.region)
         self.touched = self.touched or self.writes(call)
         answer = self.forward(call, caller)
+        if call.operation == "DescribeNatGateways" and answer.status == 200:
+            self._show_kind(call, answer)
         if answer.status == 200 and call.operation in _LISTS:
             size = call.text("MaxResults")
             page_xml(
@@ -67,3 +71,12 @@ class Ec2(Service):
                 AwsError("InvalidNextToken", "The token is not valid.", 400),
             )
         return answer
+
+    def _show_kind(self, call: Call, answer: Answer) -> None:
+        """AWS says of every NAT gateway whether it is public; moto does not."""
+
+        def with_kind(found: re.Match[bytes]) -> bytes:
+            kind = nat_kind(self.world.backend, call.region, found[1].decode())
+            return found[0] + element("connectivityType", kind).encode()
+
+        answer.body = re.sub(rb"<natGatewayId>([^<]+)</natGatewayId>", with_kind, answer.body)

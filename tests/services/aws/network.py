@@ -102,13 +102,18 @@ class Ec2Reader:
     def _public_nat(self, nat_id: str) -> bool:
         for nat in self.list("DescribeNatGateways", "natGatewaySet"):
             if text(nat, "natGatewayId") == nat_id:
-                return text(nat, "state") == "available" and text(nat, "connectivityType") != "private"
+                return text(nat, "state") == "available" and nat_kind(self._backend, self.region, nat_id) == "public"
         return False
 
     def has_endpoint(self, vpc: str, service: str) -> bool:
         """Whether a VPC has an endpoint for a service such as `s3` or `ssm`."""
         endpoints = self.list("DescribeVpcEndpoints", "vpcEndpointSet", vpc_id=vpc)
         return any(text(e, "serviceName").endswith(f".{service}") for e in endpoints)
+
+
+def nat_kind(backend: Backend, region: str, nat_id: str) -> str:
+    """`public` or `private`: moto keeps it but does not show it."""
+    return str(backend.model("ec2", region).nat_gateways[nat_id].connectivity_type or "public")
 
 
 def _anywhere(rule: ET.Element) -> bool:
