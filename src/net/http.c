@@ -21,7 +21,7 @@
 static int wait_for(struct run *run, struct http_job *job, int64_t began, struct problem *err)
 {
     enum net_waited w = net_wait(run, job->done, POLLIN, -1);
-    if (w == NET_READY)
+    if (w == NET_READY && atomic_load(&job->ready))
         return job->code == CURLE_OK ? 0 : http_error(job, err);
     /* The network thread takes it out by itself: removing a handle is its business alone. */
     atomic_store(&job->abandoned, true);

@@ -252,7 +252,7 @@ static int fail_size(const struct http_job *job, struct problem *err)
 /* CONNECT was refused by the proxy, RFC 9110 §9.3.6. */
 static int fail_proxy(const struct http_job *job, struct problem *err)
 {
-    char code[24];
+    char code[32];
     snprintf(code, sizeof code, "proxy %ld", job->proxy_status);
     problem_fail(err, PROBLEM_UNREACHABLE, code, "the proxy %s does not let %s through (%ld)",
                  job->route.proxy_shown, job->route.host, job->proxy_status);

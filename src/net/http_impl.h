@@ -56,7 +56,8 @@ struct http_job {
     atomic_int refs;       /* the caller and the network thread */
     atomic_bool abandoned; /* the caller has gone: stop as soon as possible */
     atomic_int phase;
-    int done; /* eventfd: what is below "answer" is complete */
+    int done;          /* eventfd */
+    atomic_bool ready; /* what is below "answer" is complete; set before `done` is signalled */
 
     /* set by the caller before the job is handed over */
     struct http_request request; /* a copy */

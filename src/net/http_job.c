@@ -26,6 +26,7 @@ struct http_job *http_job_new(const struct http_request *r, struct problem *err)
     struct http_job *job = xcalloc(1, sizeof *job);
     atomic_init(&job->refs, 1);
     atomic_init(&job->abandoned, false);
+    atomic_init(&job->ready, false);
     atomic_init(&job->phase, PHASE_QUEUED);
     job->done = done;
     http_request_copy(&job->request, r);

@@ -27,6 +27,7 @@ struct http_loop {
 
 static void signal_done(struct http_job *job)
 {
+    atomic_store(&job->ready, true);
     uint64_t one = 1;
     ssize_t ignored = write(job->done, &one, sizeof one);
     (void)ignored;

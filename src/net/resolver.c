@@ -21,10 +21,11 @@
 #define HOST_MAX 253 /* RFC 1035 §2.3.4 */
 
 struct lookup {
-    atomic_int refs; /* the thread and the caller */
-    int done;        /* eventfd; what is below is written before it is signalled */
-    int rc;          /* EAI_… */
-    int errnum;      /* for EAI_SYSTEM */
+    atomic_int refs;   /* the thread and the caller */
+    int done;          /* eventfd */
+    atomic_bool ready; /* what is below is complete; set before `done` is signalled */
+    int rc;            /* EAI_… */
+    int errnum;        /* for EAI_SYSTEM */
     struct addresses found;
     char host[HOST_MAX + 1];
 };
@@ -87,6 +88,7 @@ static void *look_up(void *arg)
         if (l->found.count == 0)
             l->rc = EAI_NODATA;
     }
+    atomic_store(&l->ready, true);
     uint64_t one = 1;
     ssize_t ignored = write(l->done, &one, sizeof one);
     (void)ignored;
@@ -143,6 +145,7 @@ static struct lookup *start(const char *host, struct problem *err)
     struct lookup *l = xcalloc(1, sizeof *l);
     l->done = done;
     atomic_init(&l->refs, 2);
+    atomic_init(&l->ready, false);
     memcpy(l->host, host, strlen(host) + 1);
     int rc = net_thread(look_up, l, LOOKUP_STACK, NULL);
     if (rc != 0) {
@@ -177,7 +180,7 @@ int resolve(struct run *run, const char *host, struct addresses *out, struct pro
     int rc = 0;
     if (w == NET_CANCELLED)
         rc = run_over(run, "looking up the name", err);
-    else if (w == NET_TIME_UP)
+    else if (!atomic_load(&l->ready))
         rc = fail_slow(l, clock_ms() - began, err);
     else if (l->rc != 0)
         rc = fail_lookup(l, err);
