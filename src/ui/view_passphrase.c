@@ -50,7 +50,10 @@ static void unlock(struct view_passphrase *v, struct app *a, struct secret *s)
         edit_set(&v->edit, NULL);
         return;
     }
+    bool resumes = v->opens;
     app_pop(a);
+    if (resumes) /* what was locked counted as missing */
+        app_go(a, wizard_first_open_step(a->wizard));
     app_save(a);
     if (state_save_problem(a->state) == NULL)
         app_notice(a, ROLE_PASS, "secrets are kept under your passphrase");
