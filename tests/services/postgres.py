@@ -21,6 +21,7 @@ from .watch import identity
 DEBIAN_15 = Path("/usr/lib/postgresql/15/bin")
 DEFAULTS = {
     "wal_level": "logical",
+    "dynamic_shared_memory_type": "mmap",   # in the data folder: nothing stays in /dev/shm after a kill
     "max_replication_slots": "10",
     "max_wal_senders": "10",
     "shared_buffers": "32MB",
