@@ -32,19 +32,27 @@ static int step_code(struct session *s, const struct selection *sel, size_t step
     return code;
 }
 
+/* The array with what `from` has behind what is in it; either may be empty, which memcpy may not
+ * be told by NULL. */
+static void *joined(void *to, size_t have, const void *from, size_t more, size_t size)
+{
+    char *all = xrealloc(to, have + more + 1, size);
+    if (more > 0)
+        memcpy(all + have * size, from, more * size);
+    return all;
+}
+
 static void append(struct plan *to, struct plan *from)
 {
-    to->changes = xrealloc(to->changes, to->count + from->count + 1, sizeof(*to->changes));
-    memcpy(to->changes + to->count, from->changes, from->count * sizeof(*to->changes));
+    to->changes = joined(to->changes, to->count, from->changes, from->count, sizeof(*to->changes));
     to->count += from->count;
     from->count = 0;
-    to->right = xrealloc(to->right, to->right_count + from->right_count + 1, sizeof(char *));
-    memcpy(to->right + to->right_count, from->right, from->right_count * sizeof(char *));
+    to->right =
+        joined(to->right, to->right_count, from->right, from->right_count, sizeof(*to->right));
     to->right_count += from->right_count;
     from->right_count = 0;
-    to->missing =
-        xrealloc(to->missing, to->missing_count + from->missing_count + 1, sizeof(char *));
-    memcpy(to->missing + to->missing_count, from->missing, from->missing_count * sizeof(char *));
+    to->missing = joined(to->missing, to->missing_count, from->missing, from->missing_count,
+                         sizeof(*to->missing));
     to->missing_count += from->missing_count;
     from->missing_count = 0;
     plan_release(from);
