@@ -186,6 +186,7 @@ int args_parse(int argc, char **argv, struct args *out, struct problem *err)
         out->command = find_command(argv[optind]);
         if (out->command == NULL)
             return wrong(err, NULL, "unknown command ", argv[optind]);
+        out->command_given = true;
         out->words = argv + optind + 1;
         out->word_count = argc - optind - 1;
     }

@@ -44,7 +44,8 @@ enum option_id {
 
 struct args {
     const struct command *command;
-    char **words; /* what stands after the command; borrowed from argv */
+    bool command_given; /* else it is the default one */
+    char **words;       /* what stands after the command; borrowed from argv */
     int word_count;
     const char *state, *answers, *passphrase_file, *ca_file, *log, *junit, *reason;
     const char **sets;

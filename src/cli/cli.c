@@ -45,7 +45,7 @@ int cli_main(int argc, char **argv)
         code = EXIT_DONE;
     } else if (a.help) {
         AUTO_TEXT help = TEXT_INIT;
-        args_help(argc > 1 && argv[1][0] != '-' ? a.command : NULL, &help);
+        args_help(a.command_given ? a.command : NULL, &help);
         fputs(help.s, stdout);
         code = EXIT_DONE;
     } else {
