@@ -76,6 +76,29 @@ static enum answer_shape shape_of_text(const struct http_response *r, size_t n)
     return tagged || strcmp(r->content_type, "text/html") == 0 ? SHAPE_HTML : SHAPE_TEXT;
 }
 
+/* Of a web page its words alone: tags are left out, runs of blanks become one. */
+static char *page_words(const char *s, size_t n)
+{
+    AUTO_TEXT t = TEXT_INIT;
+    bool in_tag = false, gap = false;
+    for (size_t i = 0; i < n && t.len < EXCERPT_MAX; i++) {
+        if (s[i] == '<') {
+            in_tag = true;
+            gap = true;
+        } else if (in_tag) {
+            in_tag = s[i] != '>';
+        } else if (isspace((unsigned char)s[i])) {
+            gap = true;
+        } else {
+            if (gap && t.len > 0)
+                text_addc(&t, ' ');
+            gap = false;
+            text_addc(&t, s[i]);
+        }
+    }
+    return clean_excerpt(t.s, t.len, EXCERPT_MAX);
+}
+
 static int wait_seconds(const char *s)
 {
     if (s == NULL || !isdigit((unsigned char)*s))
@@ -111,7 +134,8 @@ void answer_read(const struct http_response *r, struct answer *out)
     out->challenge = challenge_of(http_response_header(r, "WWW-Authenticate"));
     out->location = line_of(r->location);
     out->wait_s = wait_seconds(http_response_header(r, "Retry-After"));
-    out->excerpt = clean_excerpt(r->body.s, n, EXCERPT_MAX);
+    out->excerpt = out->shape == SHAPE_HTML ? page_words(r->body.s, n)
+                                            : clean_excerpt(r->body.s, n, EXCERPT_MAX);
 }
 
 void answer_release(struct answer *a)

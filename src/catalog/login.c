@@ -98,7 +98,16 @@ static int try_candidates(const struct attempt *a, const char *token_uri, struct
             result = -1;
     }
     catalog_candidates_release(candidates, count);
-    return result == 0 ? 0 : give_up(a->out, err);
+    if (result == 0)
+        return 0;
+    struct login_try *last = &a->out->tries[a->out->count - 1];
+    if (last->result == TOKEN_REFUSED) {
+        AUTO(xfree) char *why = xstrdup(last->problem.why);
+        problem_why(&last->problem,
+                    "At the token URI entered, %s, no tokens are given; this was said at %s.\n%s",
+                    token_uri, last->uri, why != NULL ? why : "");
+    }
+    return give_up(a->out, err);
 }
 
 /* The typed URI works: does the documented one work as well? */

@@ -251,6 +251,17 @@ static void test_texts(void **state)
     assert_string_equal(main_one.what, "there is no branch main");
 }
 
+static void test_page(void **state)
+{
+    (void)state;
+    AUTO_HTTP_RESPONSE r =
+        response(404, "text/html",
+                 "<html>\r\n<head><title>404 Not  Found</title></head>\r\n<hr>nginx", NULL);
+    AUTO_ANSWER a;
+    answer_read(&r, &a);
+    assert_string_equal(a.excerpt, "404 Not Found nginx");
+}
+
 static void test_wait(void **state)
 {
     (void)state;
@@ -288,9 +299,10 @@ static void test_hostile_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),   cmocka_unit_test(test_each_rule_is_reached),
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_wait),   cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_rows),         cmocka_unit_test(test_each_rule_is_reached),
+        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_page),         cmocka_unit_test(test_wait),
+        cmocka_unit_test(test_hostile_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -348,6 +348,7 @@ static void test_candidate_refuses(void **state)
     AUTO_PROBLEM err = PROBLEM_INIT;
     assert_int_equal(login(&w, CATALOG_TOKEN_URI_OLD, &l, &err), -1);
     assert_int_equal(err.kind, PROBLEM_REFUSED);
+    assert_non_null(strstr(err.why, CATALOG_TOKEN_URI_OLD));
     assert_int_equal(atomic_load(&w.server.count), 2);
     world_stop(&w);
 }
