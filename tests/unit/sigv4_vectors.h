@@ -1,0 +1,23 @@
+/* Signatures by botocore 1.44.8 of the requests beside them, at 2026-11-30T12:36:00Z for eu-west-1. Only test_aws_sigv4.c includes it. */
+static const struct vector vectors[] = {
+    {"GET", "/", "", "", "sts", "sts.eu-west-1.amazonaws.com", false,
+     "01bf8cd067c82bd21694142e1688bf5d3aa4754ab725616b87479e4691a6a5ea"},
+    {"POST", "/", "", "Action=GetCallerIdentity&Version=2011-06-15", "sts", "sts.eu-west-1.amazonaws.com", false,
+     "c75ba0d543b933b6a583a7f0126cc62a90a66ef5ecd4ffdb3d2865e917a290c1"},
+    {"GET", "/applications/00f1/jobruns", "maxResults=1", "", "emr-serverless", "localhost:5555", false,
+     "bba5dd7988f3ce28d94c14cb4bbf9b16bb6cc8d7909b2dbcee64a86900f7f974"},
+    {"DELETE", "/applications/00f1", "", "", "emr-serverless", "emr-serverless.eu-west-1.amazonaws.com", false,
+     "7cfdab927dd96e2e676e514d7ab0eda91056ad3bf2b8daf1768b33d6c1a468c2"},
+    {"GET", "/", "list-type=2&prefix=estuary-staging%2F", "", "s3", "b.s3.eu-west-1.amazonaws.com", true,
+     "011a942c0dc45cf7787fe73fb0d58f40002fe1b9f5454ac538884fdc4b0705d5"},
+    {"GET", "/", "location=", "", "s3", "b.s3.eu-west-1.amazonaws.com", true,
+     "095cc92ec239a5654c8cb3658cba9a8215d6c25da1a83eac41f9648ceec9690b"},
+    {"PUT", "/estuary-staging/a%2Bb%20c%3D%2A", "", "hello", "s3", "b.s3.eu-west-1.amazonaws.com", true,
+     "538f919949b335ee7a7284a873485fc6b41e87fb58e3a684cca6a00ae9148d0a"},
+    {"GET", "/a//b/./c", "", "", "s3", "b.s3.eu-west-1.amazonaws.com", true,
+     "ab2038ad36c2bee76216982030737668efa1c2e51903f12cc4fedd5bd1b14278"},
+    {"GET", "/%C3%BC%2525", "", "", "s3", "localhost:9000", true,
+     "3401a8af215365f75a4e6d7f157de97685cb7fee6995ff9982ff8a2b48dcb2e0"},
+    {"GET", "/", "prefix=%2B&list-type=2&delimiter=%2F", "", "s3", "localhost:9000", true,
+     "9320afee85516e94d4fc68c22a24c0b634c03e709066f9ef777aabf86ff475fb"},
+};
