@@ -344,7 +344,7 @@ const struct catalog_rule catalog_rules[] = {
      .calls = CALL_CREATE | CALL_REMOVE,
      .shapes = ERROR_OBJECT,
      .kind = PROBLEM_DENIED,
-     .who = WHO_BAUPLAN,
+     .who = WHO_YOU,
      .what = "the client may not write to {branch}",
      .why = "main is protected by default, and a branch can only be written to by the user its "
             "name begins with.",
@@ -357,7 +357,7 @@ const struct catalog_rule catalog_rules[] = {
      .calls = CALL_CREATE | CALL_REMOVE,
      .types = "AccessCheckException",
      .kind = PROBLEM_DENIED,
-     .who = WHO_BAUPLAN,
+     .who = WHO_YOU,
      .what = "the client may not write to {branch}",
      .why = "{message}",
      .fix = "Use a branch of your own, or ask for the right to write."},

@@ -221,8 +221,7 @@ static void test_forms_refused(void **state)
     judge_token_form(&l, form);
     assert_int_equal(form->status, STATUS_FAILED);
     judge_token_basic(&l, basic);
-    assert_int_equal(basic->status, STATUS_WARNED);
-    assert_non_null(strstr(basic->line, "401"));
+    assert_int_equal(basic->status, STATUS_SKIPPED); /* one cause, one failure */
     judge_token_spark(&l, spark);
     assert_int_equal(spark->status, STATUS_FAILED);
     assert_int_equal(spark->who, WHO_BAUPLAN);
@@ -230,6 +229,18 @@ static void test_forms_refused(void **state)
     assert_non_null(strstr(spark->why, "scope=catalog"));
     judge_token_life(&l, life);
     assert_int_equal(life->status, STATUS_SKIPPED);
+}
+
+static void test_form_only(void **state)
+{
+    (void)state;
+    AUTO_LOGINS l = {0};
+    add_try(&l, TOKEN_FORM, CATALOG_TOKEN_URI, BRANCH CATALOG_TOKEN_URI, true, TOKEN_OK, 200);
+    add_try(&l, TOKEN_BASIC, CATALOG_TOKEN_URI, BRANCH CATALOG_TOKEN_URI, true, TOKEN_REFUSED, 401);
+    AUTO_OUTCOME *o = outcome_new();
+    judge_token_basic(&l, o);
+    assert_int_equal(o->status, STATUS_WARNED);
+    assert_non_null(strstr(o->line, "401"));
 }
 
 static void test_life(void **state)
@@ -369,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_only_above_the_branch),
         cmocka_unit_test(test_nothing_works),
         cmocka_unit_test(test_forms_refused),
+        cmocka_unit_test(test_form_only),
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_base),
         cmocka_unit_test(test_fact_digest),

@@ -119,6 +119,11 @@ void judge_token_basic(const struct logins *l, struct outcome *out)
         outcome_pass(out, "a Basic header is accepted");
         return;
     }
+    const struct login_try *form = logins_typed(l, TOKEN_FORM);
+    if (form == NULL || form->result != TOKEN_OK) {
+        outcome_skip(out, "refused as well; the form matters more");
+        return;
+    }
     outcome_problem(out, &t->problem);
     outcome_warn(out, "a Basic header is refused (HTTP %d); Estuary then sends the form",
                  t->status);
