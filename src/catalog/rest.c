@@ -122,7 +122,7 @@ int catalog_knock(struct run *run, const char *url, const char *warehouse,
     http_request_init(&request, "GET", asked);
     http_request_header(&request, "Accept", "application/json");
     request.body_max = CATALOG_BODY_MAX;
-    return http_send_retrying(run, &request, 2, out, err);
+    return http_send(run, &request, out, err);
 }
 
 int catalog_get_config(struct run *run, const struct catalog_target *t, struct catalog_config *out,

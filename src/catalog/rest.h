@@ -58,7 +58,8 @@ void catalog_names_release(struct catalog_names *n);
 int catalog_names_read(const char *body, size_t n, struct catalog_names *out, char **next,
                        struct problem *err);
 
-/* GET {url}/v1/config?warehouse=… without a token, to see who answers. 0 with any HTTP answer. */
+/* GET {url}/v1/config?warehouse=… without a token, to see who answers. Sent once: the operator
+ * waits for it, and can ask again. 0 with any HTTP answer. */
 int catalog_knock(struct run *run, const char *url, const char *warehouse,
                   struct http_response *out, struct problem *err);
 /* The same with a token. */

@@ -11,7 +11,9 @@
 #include "steps/oauth/oauth.h"
 
 #define PROBE_RANDOM 8
-#define CLEANUP_MS 10000 /* to take a probe's namespace away, also after the operator cancelled */
+#define CLEANUP_MS 10000 /* to take a probe's namespace away */
+#define CLEANUP_LEAVING_MS                                                                         \
+    1800 /* the same when cancelled: a program that ends waits 2 s for its threads */
 
 /* The catalog and its client, from the answers. */
 struct target {
@@ -191,7 +193,8 @@ static void probe_name(char *out, size_t size)
 static int probe_remove(struct run *run, const struct target *t, const char *base, const char *name,
                         struct problem *err)
 {
-    struct run *own = run_new_detached(NULL, run_net(run), CLEANUP_MS);
+    struct run *own =
+        run_new_detached(NULL, run_net(run), run_cancelled(run) ? CLEANUP_LEAVING_MS : CLEANUP_MS);
     int result = catalog_remove_namespace(own, &t->catalog, base, name, err);
     run_free(own);
     return result;
