@@ -12,8 +12,8 @@
 
 #define PROBE_RANDOM 8
 #define CLEANUP_MS 10000 /* to take a probe's namespace away */
-#define CLEANUP_LEAVING_MS                                                                         \
-    1800 /* the same when cancelled: a program that ends waits 2 s for its threads */
+/* The same when cancelled: a program that ends waits 2 s for its threads. */
+#define CLEANUP_LEAVING_MS 1800
 
 /* The catalog and its client, from the answers. */
 struct target {
