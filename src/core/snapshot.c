@@ -133,6 +133,11 @@ const struct rows *snapshot_rows(const struct snapshot *s)
     return s->rows;
 }
 
+struct value *snapshot_default(const struct snapshot *s, int field)
+{
+    return default_of(s, s->rows->fields[field]);
+}
+
 bool snapshot_visible(const struct snapshot *s, int field)
 {
     return s->visible[field];

@@ -26,4 +26,7 @@ bool snapshot_visible(const struct snapshot *s, int field);
 enum origin snapshot_origin(const struct snapshot *s, int field); /* of the effective answer */
 const struct value *snapshot_value(const struct snapshot *s, int field);
 struct digest snapshot_fact_digest(const struct snapshot *s, int fact);
+/* What the field falls back to when nothing is answered; a new reference, NULL when there is none.
+ */
+struct value *snapshot_default(const struct snapshot *s, int field);
 #endif

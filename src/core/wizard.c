@@ -1,5 +1,6 @@
-/* The answers half of the model: setting, validity, the snapshot. Outcomes and derived states stand
- * in wizard_checks.c, the journal in wizard_journal.c. */
+/* The answers half of the model: setting, validity, the snapshot. Their forms (texts, nodes,
+ * references) stand in wizard_forms.c, outcomes in wizard_checks.c, steps and plan in
+ * wizard_steps.c, the journal in wizard_journal.c. */
 #include "core/wizard.h"
 
 #include <string.h>
@@ -29,11 +30,13 @@ struct wizard *wizard_new(const struct rows *rows)
     w->rows = rows;
     w->answers = xcalloc(rows->field_count + 1, sizeof(struct value *));
     w->origins = xcalloc(rows->field_count + 1, sizeof(enum origin));
+    w->fields = xcalloc(rows->field_count + 1, sizeof(struct field_slot));
     w->facts = xcalloc(rows->fact_count + 1, sizeof(struct fact *));
     w->fact_digests = xcalloc(rows->fact_count + 1, sizeof(struct digest));
     w->checks = xcalloc(rows->check_count + 1, sizeof(struct check_slot));
     plan_init(&w->plan);
     w->version = 1;
+    w->inputs_version = 1;
     w->answers_version = 1;
     return w;
 }
@@ -65,11 +68,17 @@ void wizard_free(struct wizard *w)
     }
     for (size_t i = 0; i < w->journal_count; i++)
         journal_entry_release(&w->journal[i]);
+    for (size_t i = 0; i < w->resolved_count; i++) {
+        xfree(w->resolved[i].reference);
+        secret_unref(w->resolved[i].secret);
+    }
     plan_release(&w->plan);
     snapshot_unref(w->snapshot);
+    xfree(w->resolved);
     xfree(w->journal);
     xfree(w->answers);
     xfree(w->origins);
+    xfree(w->fields);
     xfree(w->facts);
     xfree(w->fact_digests);
     xfree(w->checks);
@@ -87,6 +96,7 @@ void wizard_changed(struct wizard *w)
     w->snapshot = NULL;
     w->planned = false;
     w->version++;
+    w->inputs_version++;
 }
 
 void wizard_touch(struct wizard *w)
@@ -104,8 +114,7 @@ uint64_t wizard_answers_version(const struct wizard *w)
     return w->answers_version;
 }
 
-/* The snapshot of the model, borrowed. */
-static struct snapshot *present(struct wizard *w)
+struct snapshot *wizard_present(struct wizard *w)
 {
     if (w->snapshot == NULL)
         w->snapshot = snapshot_make(w->rows, w->answers, w->origins, w->facts, w->fact_digests);
@@ -114,57 +123,112 @@ static struct snapshot *present(struct wizard *w)
 
 struct snapshot *wizard_snapshot(struct wizard *w)
 {
-    return snapshot_ref(present(w));
+    return snapshot_ref(wizard_present(w));
 }
 
 /* --- setting -----------------------------------------------------------------------------------
  */
 
+/* Trimmed and so on, as a text is; the copy made on the way is wiped. */
+static struct value *normalised_secret(const struct field *f, struct value *v)
+{
+    if (v->secret == NULL || strlen(secret_bytes(v->secret)) != secret_len(v->secret))
+        return v;
+    char *text = f->normalise(secret_bytes(v->secret));
+    size_t n = strlen(text);
+    struct value *out = v;
+    if (strcmp(text, secret_bytes(v->secret)) != 0) {
+        struct secret *s = secret_new(text, n);
+        out = value_secret(s, v->reference, v->host);
+        secret_unref(s);
+        value_unref(v);
+    }
+    explicit_bzero(text, n);
+    xfree(text);
+    return out;
+}
+
+static struct value *normalised_list(const struct field *f, struct value *v)
+{
+    char **items = xcalloc(v->count + 1, sizeof(char *));
+    for (size_t i = 0; i < v->count; i++)
+        items[i] = f->normalise(v->items[i]);
+    struct value *out = value_list((const char *const *)items, v->count);
+    for (size_t i = 0; i < v->count; i++)
+        xfree(items[i]);
+    xfree(items);
+    value_unref(v);
+    return out;
+}
+
 static struct value *normalised(const struct field *f, struct value *v)
 {
     if (f->normalise == NULL || v == NULL)
         return v;
-    if (v->kind == VALUE_TEXT) {
-        AUTO(xfree) char *text = f->normalise(v->text);
-        value_unref(v);
-        return value_text(text);
-    }
-    if (v->kind == VALUE_LIST) {
-        char **items = xcalloc(v->count + 1, sizeof(char *));
-        for (size_t i = 0; i < v->count; i++)
-            items[i] = f->normalise(v->items[i]);
-        struct value *out = value_list((const char *const *)items, v->count);
-        for (size_t i = 0; i < v->count; i++)
-            xfree(items[i]);
-        xfree(items);
-        value_unref(v);
-        return out;
-    }
-    return v;
-}
-
-/* A secret that is not bound yet is bound to the host that stands in the form now. */
-static void bind_host(struct wizard *w, int field)
-{
-    const struct field *f = w->rows->fields[field];
-    struct value *v = w->answers[field];
-    if (v == NULL || v->kind != VALUE_SECRET || v->host != NULL || f->host_of == NULL)
-        return;
-    AUTO(xfree) char *host = host_of_text(snap_text(present(w), f->host_of));
-    if (host == NULL || host[0] == '\0')
-        return;
-    w->answers[field] = value_secret(v->secret, v->reference, host);
+    if (v->kind == VALUE_SECRET)
+        return normalised_secret(f, v);
+    if (v->kind == VALUE_LIST)
+        return normalised_list(f, v);
+    if (v->kind != VALUE_TEXT)
+        return v;
+    AUTO(xfree) char *text = f->normalise(v->text);
     value_unref(v);
-    wizard_changed(w);
+    return value_text(text);
 }
 
-/* A host that is typed after its secret binds the secret as well. */
-static void bind_secrets_of(struct wizard *w, int host_field)
+/* Nothing was answered: the field falls back to its default. A secret that is not at hand is an
+ * answer. */
+static bool says_nothing(const struct value *v)
 {
-    const char *id = w->rows->fields[host_field]->id;
-    for (size_t i = 0; i < w->rows->field_count; i++)
-        if (w->rows->fields[i]->host_of != NULL && strcmp(w->rows->fields[i]->host_of, id) == 0)
-            bind_host(w, (int)i);
+    if (v == NULL || v->kind != VALUE_SECRET)
+        return value_empty(v);
+    return v->reference == NULL && v->secret != NULL && secret_len(v->secret) == 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* The same secret once more keeps its revision, so that nothing becomes stale by it. It keeps its
+ * host, too: only who types it again says by that that it may go to the host in the form now. */
+static struct value *merged_secret(const struct value *old, struct value *next, enum origin origin)
+{
+    if (old == NULL || old->kind != VALUE_SECRET)
+        return next;
+    bool same = next->secret != NULL && value_equal(old, next);
+    bool same_place = next->reference != NULL && same_text(old->reference, next->reference);
+    bool keeps_host = next->host == NULL && origin != ORIGIN_TYPED && (same || same_place);
+    if (!same && !keeps_host)
+        return next;
+    struct value *out = value_secret(same ? old->secret : next->secret, next->reference,
+                                     keeps_host ? old->host : next->host);
+    value_unref(next);
+    return out;
+}
+
+static bool identical(const struct value *a, const struct value *b)
+{
+    if (!value_equal(a, b) || a == NULL || b == NULL || a->kind != VALUE_SECRET)
+        return value_equal(a, b);
+    return a->secret == b->secret && same_text(a->host, b->host);
+}
+
+void wizard_bind_secrets(struct wizard *w)
+{
+    for (size_t i = 0; i < w->rows->field_count; i++) {
+        const struct field *f = w->rows->fields[i];
+        struct value *v = w->answers[i];
+        if (f->host_of == NULL || v == NULL || v->kind != VALUE_SECRET || v->host != NULL)
+            continue;
+        AUTO(xfree) char *host = host_of_text(snap_text(wizard_present(w), f->host_of));
+        if (host == NULL)
+            continue;
+        w->answers[i] = value_secret(v->secret, v->reference, host);
+        value_unref(v);
+        wizard_changed(w);
+        w->answers_version++;
+    }
 }
 
 int wizard_set(struct wizard *w, int field, struct value *v, enum origin origin,
@@ -172,221 +236,48 @@ int wizard_set(struct wizard *w, int field, struct value *v, enum origin origin,
 {
     const struct field *f = w->rows->fields[field];
     struct value *next = normalised(f, v);
-    if (next != NULL && next->kind == VALUE_TEXT && next->text[0] == '\0') {
+    if (says_nothing(next)) {
         value_unref(next);
-        next = NULL; /* an emptied field falls back to its default */
+        next = NULL;
     }
-    bool same = next == NULL ? w->answers[field] == NULL
-                             : w->answers[field] != NULL && value_equal(next, w->answers[field]);
-    if (!same || (next != NULL && next->kind == VALUE_SECRET)) {
-        if (same && w->answers[field]->host != NULL && next->host == NULL &&
-            w->answers[field]->secret != NULL) {
-            value_unref(next); /* the same secret once more: keeps its revision and its host */
-            next = value_ref(w->answers[field]);
-        }
+    if (next != NULL && next->kind == VALUE_SECRET)
+        next = merged_secret(w->answers[field], next, origin);
+    if (next == NULL)
+        origin = ORIGIN_NONE;
+    if (!identical(next, w->answers[field]) || origin != w->origins[field]) {
         value_unref(w->answers[field]);
         w->answers[field] = next;
+        w->origins[field] = origin;
         wizard_changed(w);
         w->answers_version++;
     } else {
         value_unref(next);
     }
-    w->origins[field] = w->answers[field] == NULL ? ORIGIN_NONE : origin;
-    bind_host(w, field);
-    bind_secrets_of(w, field);
-    if (w->answers[field] == NULL)
-        return 0;
-    return field_check_value(f, present(w), w->answers[field], err);
+    wizard_bind_secrets(w); /* a host that is typed after its secret binds it as well */
+    return field_check_value(f, wizard_present(w), w->answers[field], err);
 }
 
-/* Splits "a, b, "c,d"" at commas and newlines outside double quotes, as quote_ident writes names.
- */
-static struct value *list_from_text(const char *text)
+void wizard_unpin_defaults(struct wizard *w)
 {
-    char **items = NULL;
-    size_t count = 0;
-    const char *at = text;
-    while (*at != '\0') {
-        bool quoted = false;
-        const char *end = at;
-        while (*end != '\0' && (quoted || (*end != ',' && *end != '\n'))) {
-            if (*end == '"')
-                quoted = !quoted;
-            end++;
-        }
-        const char *from = at;
-        const char *to = end;
-        while (from < to && (*from == ' ' || *from == '\t'))
-            from++;
-        while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
-            to--;
-        if (to > from) {
-            items = xrealloc(items, count + 1, sizeof(char *));
-            items[count++] = xstrndup(from, (size_t)(to - from));
-        }
-        at = *end == '\0' ? end : end + 1;
-    }
-    struct value *v = count > 0 ? value_list((const char *const *)items, count) : NULL;
-    for (size_t i = 0; i < count; i++)
-        xfree(items[i]);
-    xfree(items);
-    return v;
-}
-
-/* "key=value" items to a map. */
-static struct value *map_from_text(const char *text, struct problem *err)
-{
-    struct value *list = list_from_text(text);
-    if (list == NULL)
-        return NULL;
-    char **keys = xcalloc(list->count, sizeof(char *));
-    char **items = xcalloc(list->count, sizeof(char *));
-    size_t count = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const char *equals = strrchr(list->items[i], '=');
-        if (equals == NULL) {
-            problem_fail(err, PROBLEM_INPUT, "map", "“%s” is not of the form ITEM=ANSWER",
-                         list->items[i]);
+    struct snapshot *s = wizard_snapshot(w);
+    bool any = false;
+    for (size_t i = 0; i < w->rows->field_count; i++) {
+        const struct value *given = w->answers[i];
+        if (given == NULL || given->kind == VALUE_SECRET || w->origins[i] != ORIGIN_STATE ||
+            !snapshot_visible(s, (int)i))
             continue;
+        struct value *otherwise = snapshot_default(s, (int)i);
+        if (otherwise != NULL && value_equal(given, otherwise)) {
+            value_unref(w->answers[i]); /* what is in force stays the same */
+            w->answers[i] = NULL;
+            w->origins[i] = ORIGIN_NONE;
+            any = true;
         }
-        keys[count] = xstrndup(list->items[i], (size_t)(equals - list->items[i]));
-        items[count++] = xstrdup(equals + 1);
+        value_unref(otherwise);
     }
-    struct value *v = value_map((const char *const *)keys, (const char *const *)items, count);
-    for (size_t i = 0; i < count; i++) {
-        xfree(keys[i]);
-        xfree(items[i]);
-    }
-    xfree(keys);
-    xfree(items);
-    value_unref(list);
-    return v;
-}
-
-int wizard_set_text(struct wizard *w, int field, const char *text, enum origin origin,
-                    struct problem *err)
-{
-    const struct field *f = w->rows->fields[field];
-    struct value *v = NULL;
-    AUTO_PROBLEM bad = PROBLEM_INIT;
-    if (text != NULL && text[0] != '\0') {
-        switch (f->kind) {
-        case FIELD_SECRET: {
-            struct secret *s = secret_new(text, strlen(text));
-            v = value_secret(s, NULL, NULL);
-            secret_unref(s);
-            break;
-        }
-        case FIELD_LIST:
-            v = list_from_text(text);
-            break;
-        case FIELD_MAP:
-            v = map_from_text(text, &bad);
-            break;
-        default:
-            v = value_text(text);
-        }
-    }
-    int rc = wizard_set(w, field, v, origin, err);
-    if (bad.kind != PROBLEM_NONE) {
-        problem_move(err, &bad);
-        return -1;
-    }
-    return rc;
-}
-
-static int bad_node(struct problem *err, const struct field *f, const struct node *n,
-                    const char *wanted)
-{
-    return problem_fail(err, PROBLEM_INPUT, "form", "line %d: %s must be %s", n->line, f->id,
-                        wanted);
-}
-
-/* {secret: stored|asked|env:NAME|file:/path, host: …, made: true} */
-static struct value *secret_from_node(const struct field *f, const struct node *n,
-                                      enum origin origin, struct problem *err)
-{
-    const char *how = node_get_text(n, "secret");
-    if (n->kind != NODE_MAP || how == NULL) {
-        bad_node(err, f, n, "{secret: \"env:NAME\"} or {secret: \"file:/absolute\"}");
-        problem_fix(err, WHO_YOU, "a secret never stands in a file as it is: name where it lies");
-        return NULL;
-    }
-    const char *host = node_get_text(n, "host");
-    if (!secret_is_reference(how)) {
-        bool kept = strcmp(how, "stored") == 0 || strcmp(how, "asked") == 0;
-        if (kept && origin == ORIGIN_STATE)
-            return value_secret(NULL, NULL, host);
-        bad_node(err, f, n, "a reference, env:NAME or file:/absolute");
-        return NULL;
-    }
-    AUTO_PROBLEM why = PROBLEM_INIT;
-    struct secret *s = secret_from_reference(how, &why);
-    if (s == NULL && origin != ORIGIN_STATE) {
-        problem_move(err, &why);
-        return NULL;
-    }
-    struct value *v = value_secret(s, how, host); /* from a state file it may be not at hand now */
-    secret_unref(s);
-    return v;
-}
-
-static struct value *many_from_node(const struct field *f, const struct node *n,
-                                    struct problem *err)
-{
-    enum node_kind wanted = f->kind == FIELD_LIST ? NODE_LIST : NODE_MAP;
-    const char *form = f->kind == FIELD_LIST ? "a list" : "a mapping";
-    if (n->kind != wanted) {
-        bad_node(err, f, n, form);
-        return NULL;
-    }
-    const char **items = xcalloc(n->count + 1, sizeof(char *));
-    for (size_t i = 0; i < n->count; i++) {
-        items[i] = node_text(n->items[i]);
-        if (items[i] == NULL) {
-            bad_node(err, f, n->items[i], "made of plain texts");
-            xfree(items);
-            return NULL;
-        }
-    }
-    struct value *v = f->kind == FIELD_LIST
-                          ? value_list(items, n->count)
-                          : value_map((const char *const *)n->keys, items, n->count);
-    xfree(items);
-    return v;
-}
-
-int wizard_set_node(struct wizard *w, int field, const struct node *n, enum origin origin,
-                    struct problem *err)
-{
-    const struct field *f = w->rows->fields[field];
-    struct value *v = NULL;
-    AUTO_PROBLEM why = PROBLEM_INIT;
-    if (f->kind == FIELD_SECRET) {
-        v = secret_from_node(f, n, origin, &why);
-        if (v != NULL &&
-            strcmp(node_get_text(n, "made") ? node_get_text(n, "made") : "", "true") == 0)
-            origin = ORIGIN_MADE;
-    } else if (f->kind == FIELD_LIST || f->kind == FIELD_MAP) {
-        v = many_from_node(f, n, &why);
-    } else if (n->kind == NODE_SCALAR) {
-        const char *text = node_text(n);
-        v = text == NULL ? NULL : value_text(text);
-    } else {
-        bad_node(&why, f, n, "a single text");
-    }
-    if (why.kind != PROBLEM_NONE) {
-        problem_move(err, &why);
-        return -1;
-    }
-    if (wizard_set(w, field, v, origin, &why) == 0)
-        return 0;
-    if (err != NULL) {
-        problem_fail(err, PROBLEM_INPUT, why.code, "line %d: %s: %s", n->line, f->id, why.what);
-        if (why.fix != NULL)
-            problem_fix(err, WHO_YOU, "%s", why.fix);
-    }
-    return -1;
+    snapshot_unref(s);
+    if (any)
+        wizard_changed(w);
 }
 
 void wizard_allow_host(struct wizard *w, int field)
@@ -398,7 +289,7 @@ void wizard_allow_host(struct wizard *w, int field)
     value_unref(v);
     wizard_changed(w);
     w->answers_version++;
-    bind_host(w, field);
+    wizard_bind_secrets(w);
 }
 
 /* --- reading -----------------------------------------------------------------------------------
@@ -411,20 +302,20 @@ const struct value *wizard_answer(const struct wizard *w, int field)
 
 const struct value *wizard_effective(struct wizard *w, int field)
 {
-    return snap_value(present(w), w->rows->fields[field]->id);
+    return snapshot_value(wizard_present(w), field);
 }
 
 enum origin wizard_origin(struct wizard *w, int field)
 {
-    if (!value_empty(w->answers[field]))
+    const struct value *given = w->answers[field];
+    if (!value_empty(given) || (given != NULL && given->kind == VALUE_SECRET))
         return w->origins[field];
     return value_empty(wizard_effective(w, field)) ? ORIGIN_NONE : ORIGIN_DEFAULT;
 }
 
 bool wizard_visible(struct wizard *w, int field)
 {
-    const struct field *f = w->rows->fields[field];
-    return f->when == NULL || f->when(present(w));
+    return snapshot_visible(wizard_present(w), field);
 }
 
 static int secret_problem(struct wizard *w, int field, struct problem *err)
@@ -442,24 +333,26 @@ static int secret_problem(struct wizard *w, int field, struct problem *err)
         problem_fix(err, WHO_YOU, "unlock the secrets file, or type it again");
         return -1;
     }
-    if (f->host_of != NULL && given->host != NULL && snap_secret(present(w), f->id) == NULL) {
+    if (f->host_of != NULL && given->host != NULL &&
+        snap_secret(wizard_present(w), f->id) == NULL) {
         problem_fail(err, PROBLEM_INPUT, "other host", "%s was entered for %s", f->label,
                      given->host);
         problem_fix(err, WHO_YOU, "type it again, or allow it to be sent to %s",
-                    snap_text(present(w), f->host_of));
+                    snap_text(wizard_present(w), f->host_of));
         return -1;
     }
     return 0;
 }
 
-int wizard_field_problem(struct wizard *w, int field, struct problem *err)
+static int field_problem(struct wizard *w, int field, struct problem *err)
 {
     const struct field *f = w->rows->fields[field];
+    const struct value *given = w->answers[field];
     if (!wizard_visible(w, field))
         return 0;
-    if (f->kind == FIELD_SECRET && w->answers[field] != NULL)
-        return secret_problem(w, field, err);
-    const struct value *v = wizard_effective(w, field);
+    if (given != NULL && given->kind == VALUE_SECRET && secret_problem(w, field, err) != 0)
+        return -1;
+    const struct value *v = f->kind == FIELD_SECRET ? given : wizard_effective(w, field);
     if (value_empty(v)) {
         if (!f->required)
             return 0;
@@ -467,5 +360,17 @@ int wizard_field_problem(struct wizard *w, int field, struct problem *err)
         problem_fix(err, WHO_YOU, "answer %s", f->id);
         return -1;
     }
-    return field_check_value(f, present(w), v, err);
+    return field_check_value(f, wizard_present(w), v, err);
+}
+
+int wizard_field_problem(struct wizard *w, int field, struct problem *err)
+{
+    struct field_slot *slot = &w->fields[field];
+    /* whether a path is right may depend on the disk, which tells nobody when it changes */
+    bool known = slot->bad_at == w->inputs_version && w->rows->fields[field]->kind != FIELD_PATH;
+    if (known && (!slot->bad || err == NULL))
+        return slot->bad ? -1 : 0;
+    slot->bad = field_problem(w, field, err) != 0;
+    slot->bad_at = w->inputs_version;
+    return slot->bad ? -1 : 0;
 }

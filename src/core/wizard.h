@@ -45,24 +45,33 @@ const struct rows *wizard_rows(const struct wizard *w);
 int wizard_set(struct wizard *w, int field, struct value *v, enum origin origin,
                struct problem *err);
 /* From text, by the kind of the row: lists one item a line or comma-separated as quote_ident writes
- * them. */
+ * them; maps likewise, each item KEY=ANSWER. Text for a secret is the secret itself. */
 int wizard_set_text(struct wizard *w, int field, const char *text, enum origin origin,
                     struct problem *err);
-/* From a node of an answers or state file (scalar, list, map, {secret: reference}); PROBLEM_INPUT
- * with the node's line. Takes nothing. */
+/* A secret by reference: "env:NAME" or "file:/absolute". A variable is read once and kept for who
+ * names it again. -1: it cannot be read, nothing is set. */
+int wizard_set_reference(struct wizard *w, int field, const char *reference, enum origin origin,
+                         struct problem *err);
+/* From a node of an answers or state file (scalar, list, map, {secret: reference}); a plain null is
+ * no answer. PROBLEM_INPUT with the node's line: -1 = not of this form, nothing is set; 1 = set,
+ * but not valid. Takes nothing. */
 int wizard_set_node(struct wizard *w, int field, const struct node *n, enum origin origin,
                     struct problem *err);
-const struct value *wizard_answer(const struct wizard *w,
-                                  int field); /* as given; NULL none; borrowed */
-const struct value *wizard_effective(struct wizard *w,
-                                     int field);        /* with default; NULL none or hidden */
+/* As given, NULL none; borrowed. */
+const struct value *wizard_answer(const struct wizard *w, int field);
+/* With default; NULL none or hidden. */
+const struct value *wizard_effective(struct wizard *w, int field);
 enum origin wizard_origin(struct wizard *w, int field); /* of the effective one */
 bool wizard_visible(struct wizard *w, int field);
 /* 0 = fine; -1 = missing though required, not valid, a secret not at hand or entered for another
  * host. */
 int wizard_field_problem(struct wizard *w, int field, struct problem *err);
-/* Binds the secret to the host its row names now: the operator's consent to send it there. */
+/* Binds the secret to the host its row names now: the operator's consent to send it there. (So does
+ * typing it again.) */
 void wizard_allow_host(struct wizard *w, int field);
+/* An answer of the state file that equals its default is the default: it follows when what it is
+ * derived from changes. Called once all is loaded, and by itself when facts arrive. */
+void wizard_unpin_defaults(struct wizard *w);
 /* A new reference to the present snapshot; cheap while nothing changed. */
 struct snapshot *wizard_snapshot(struct wizard *w);
 /* Counts up with every change of an answer, fact or outcome: front ends redraw, state saves. */
@@ -84,15 +93,20 @@ struct check_view {
     const char *accepted; /* reason, when status is ACCEPTED */
 };
 void wizard_check_view(struct wizard *w, int check, struct check_view *out);
+/* The outcome is of the present inputs, not told to run again, and young enough. A verdict lives as
+ * long as its facts: while the outcomes of their givers are of present inputs. A refused login does
+ * not age: to repeat it by itself could lock the account. */
+bool wizard_check_current(struct wizard *w, int check);
 /* Why a check cannot run now, without regard to an outcome it has; "" = it can. */
 void wizard_check_waits(struct wizard *w, int check, char *out, size_t size);
-/* Index of the check that must run first (giver of a missing fact, or `after` one not current), or
- * -1. */
+/* Index of the check that must run first (giver of a fact that is missing or of other inputs, or
+ * `after` one not current), or -1. A giver that ran and gave nothing is waited for, not repeated.
+ */
 int wizard_check_first(struct wizard *w, int check);
 struct digest wizard_check_digest(struct wizard *w, int check); /* of what it would read now */
 /* Stores a finished outcome (takes a reference of it) and the facts it gives; facts of the same
- * giver that it no longer gives are dropped. False when its digest is no longer current: then
- * nothing is stored. */
+ * giver that it no longer gives are dropped. False when its digest is no longer current, or when it
+ * was told to run again while it ran: then nothing is stored. */
 bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o);
 /* As read from the state file: outcome without facts, and digests (and kept data) of facts. */
 void wizard_restore_outcome(struct wizard *w, int check, struct outcome *o);
@@ -129,7 +143,12 @@ void wizard_make_plan(struct wizard *w, int step, struct plan *out);
 /* --- journal -------------------------------------------------------------------------------------
  */
 
-enum journal_status { JOURNAL_INTENDED, JOURNAL_MADE, JOURNAL_READY, JOURNAL_UNDONE };
+enum journal_status {
+    JOURNAL_INTENDED,
+    JOURNAL_MADE,
+    JOURNAL_READY,
+    JOURNAL_UNDONE /* taken back, or refused by the service: nothing of it stands */
+};
 const char *journal_status_name(enum journal_status s);
 
 struct journal_entry {
@@ -146,8 +165,11 @@ struct journal_entry {
     struct node *rest; /* keys of a newer version */
 };
 size_t wizard_journal(const struct wizard *w, const struct journal_entry **entries);
-/* The newest entry of a change, made when there is none (status INTENDED). */
+/* The entry of a change, made when there is none (status INTENDED). Borrowed until the next one is
+ * made. */
 struct journal_entry *wizard_journal_entry(struct wizard *w, const struct change *c);
+/* Likewise, but NULL when there is none. */
+struct journal_entry *wizard_journal_find(struct wizard *w, const char *change);
 void wizard_journal_restore(struct wizard *w, struct journal_entry e); /* takes its members */
 void wizard_touch(struct wizard *w); /* something the state file keeps has changed */
 #endif

@@ -1,14 +1,14 @@
-/* What is derived from answers, facts and outcomes: what a check waits for, whether its outcome is
- * current, how a step stands, what is planned. Nothing here is stored but the outcomes themselves.
- */
-#include <stdio.h>
+/* What is derived from answers, facts and outcomes for a check: what it waits for, and whether its
+ * outcome is current. Nothing here is stored but the outcomes themselves. */
 #include <string.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
+#include "core/shown.h"
 #include "core/wizard_parts.h"
 
 #define FRESH_DEFAULT_S 3600
+#define CLOCK_SLACK_S 300 /* an outcome may be so much in the future: another machine's clock */
 
 static const char *bare(const char *read)
 {
@@ -22,35 +22,90 @@ static bool is_verdict(const struct check *c)
 
 struct digest wizard_check_digest(struct wizard *w, int check)
 {
+    struct check_slot *slot = &w->checks[check];
     const struct check *c = w->rows->checks[check];
-    struct snapshot *s = wizard_snapshot(w);
-    struct digest d = snap_digest(s, c->id, c->reads);
-    snapshot_unref(s);
-    return d;
+    if (slot->digest_at != w->inputs_version) {
+        slot->digest = snap_digest(wizard_present(w), c->id, c->reads);
+        slot->digest_at = w->inputs_version;
+    }
+    return slot->digest;
 }
 
-/* Current = of the present inputs, not told to run again, young enough. */
-static bool current(struct wizard *w, int check)
+/* --- current -----------------------------------------------------------------------------------
+ */
+
+/* A fact this read makes use of now: required, or there to be used. Index, or -1. */
+static int used_fact(struct wizard *w, const char *read)
+{
+    int fact = rows_fact(w->rows, bare(read));
+    bool used = fact >= 0 &&
+                (read[0] != '?' || w->facts[fact] != NULL || !digest_none(&w->fact_digests[fact]));
+    return used ? fact : -1;
+}
+
+static int missing_field(struct wizard *w, const struct check *c);
+static const struct change *planned_need(struct wizard *w, const struct check *c);
+
+/* A fact at hand whose giver's outcome is of other inputs: index of the giver, or -1. What need not
+ * be there is not waited for when its giver cannot run. */
+static int outdated_giver(struct wizard *w, const struct check *c)
+{
+    for (size_t i = 0; c->reads != NULL && c->reads[i] != NULL; i++) {
+        int fact = used_fact(w, c->reads[i]);
+        int giver = fact >= 0 ? w->rows->givers[fact] : -1;
+        if (giver < 0 || wizard_check_applies(w, giver))
+            continue;
+        const struct check *g = w->rows->checks[giver];
+        if (c->reads[i][0] == '?' && w->facts[fact] != NULL &&
+            (missing_field(w, g) >= 0 || planned_need(w, g) != NULL))
+            continue;
+        return giver;
+    }
+    return -1;
+}
+
+static bool applies(struct wizard *w, int check)
 {
     const struct check_slot *slot = &w->checks[check];
-    const struct check *c = w->rows->checks[check];
     if (slot->outcome == NULL || slot->expired)
         return false;
     struct digest now = wizard_check_digest(w, check);
-    if (!digest_equal(&now, &slot->outcome->digest))
-        return false;
-    if (is_verdict(c))
-        return true;
-    int fresh_s = c->fresh_s > 0 ? c->fresh_s : FRESH_DEFAULT_S;
-    return clock_wall() - slot->outcome->at <= fresh_s;
+    return digest_equal(&now, &slot->outcome->digest) &&
+           outdated_giver(w, w->rows->checks[check]) < 0;
 }
 
+bool wizard_check_applies(struct wizard *w, int check)
+{
+    struct check_slot *slot = &w->checks[check];
+    if (slot->applies_at != w->version) {
+        slot->applies = applies(w, check);
+        slot->applies_at = w->version;
+    }
+    return slot->applies;
+}
+
+bool wizard_check_current(struct wizard *w, int check)
+{
+    const struct check *c = w->rows->checks[check];
+    if (!wizard_check_applies(w, check))
+        return false;
+    const struct outcome *o = w->checks[check].outcome;
+    if (is_verdict(c) || o->kind == PROBLEM_REFUSED)
+        return true;
+    int64_t age = clock_wall() - o->at;
+    return age >= -CLOCK_SLACK_S && age <= (c->fresh_s > 0 ? c->fresh_s : FRESH_DEFAULT_S);
+}
+
+/* An exception covers a finding, not a service that gave no answer. */
 static bool good(const struct check_slot *slot)
 {
     enum status s = slot->outcome->status;
-    return slot->accepted != NULL || s == STATUS_PASSED || s == STATUS_WARNED ||
-           s == STATUS_SKIPPED;
+    return s == STATUS_PASSED || s == STATUS_WARNED || s == STATUS_SKIPPED ||
+           (s == STATUS_FAILED && slot->accepted != NULL);
 }
+
+/* --- waiting -----------------------------------------------------------------------------------
+ */
 
 /* The first planned change among `needs`, or NULL. */
 static const struct change *planned_need(struct wizard *w, const struct check *c)
@@ -82,12 +137,13 @@ static int missing_field(struct wizard *w, const struct check *c)
     return -1;
 }
 
-/* Waiting for a fact: index of its giver, or -1. */
+/* Waiting for a fact: index of its giver, or -1. A fact that need not be there but is known by its
+ * digest is waited for as well: an outcome without it would pass for one with it. */
 static int missing_giver(struct wizard *w, const struct check *c)
 {
     for (size_t i = 0; c->reads != NULL && c->reads[i] != NULL; i++) {
-        int fact = rows_fact(w->rows, bare(c->reads[i]));
-        if (fact >= 0 && c->reads[i][0] != '?' && w->facts[fact] == NULL)
+        int fact = used_fact(w, c->reads[i]);
+        if (fact >= 0 && w->facts[fact] == NULL)
             return w->rows->givers[fact];
     }
     return -1;
@@ -97,10 +153,19 @@ static int missing_after(struct wizard *w, const struct check *c)
 {
     for (size_t i = 0; c->after != NULL && c->after[i] != NULL; i++) {
         int before = rows_check(w->rows, c->after[i]);
-        if (!current(w, before) || !good(&w->checks[before]))
+        if (!wizard_check_current(w, before) || !good(&w->checks[before]))
             return before;
     }
     return -1;
+}
+
+/* Cut between characters when it is too long. */
+static void say(char *out, size_t size, const char *what, const char *more)
+{
+    AUTO_TEXT t = TEXT_LIMITED(size - 1);
+    text_add(&t, what);
+    text_add(&t, more);
+    memcpy(out, t.s, t.len + 1);
 }
 
 void wizard_check_waits(struct wizard *w, int check, char *out, size_t size)
@@ -109,30 +174,37 @@ void wizard_check_waits(struct wizard *w, int check, char *out, size_t size)
     out[0] = '\0';
     int field = missing_field(w, c);
     if (field >= 0) {
-        snprintf(out, size, "%s", w->rows->fields[field]->label);
+        say(out, size, w->rows->fields[field]->label, "");
         return;
     }
     int before = missing_giver(w, c);
     if (before < 0)
         before = missing_after(w, c);
     if (before >= 0) {
-        snprintf(out, size, "%s", w->rows->checks[before]->title);
+        say(out, size, w->rows->checks[before]->title, "");
         return;
     }
     const struct change *change = planned_need(w, c);
     if (change != NULL)
-        snprintf(out, size, "%s (planned)", change->title);
+        say(out, size, change->title, " (planned)");
 }
 
 int wizard_check_first(struct wizard *w, int check)
 {
     const struct check *c = w->rows->checks[check];
     int giver = missing_giver(w, c);
-    if (giver >= 0) /* a giver that ran and gave nothing is waited for, not repeated */
-        return current(w, giver) && !good(&w->checks[giver]) ? -1 : giver;
+    if (giver >= 0) {
+        const struct check_slot *slot = &w->checks[giver];
+        if (!wizard_check_current(w, giver))
+            return giver;
+        return slot->restored && good(slot) ? giver : -1; /* its facts did not come with the file */
+    }
+    giver = outdated_giver(w, c);
+    if (giver >= 0)
+        return giver;
     for (size_t i = 0; c->after != NULL && c->after[i] != NULL; i++) {
         int before = rows_check(w->rows, c->after[i]);
-        if (!current(w, before))
+        if (!wizard_check_current(w, before))
             return before;
     }
     return -1;
@@ -141,31 +213,25 @@ int wizard_check_first(struct wizard *w, int check)
 void wizard_check_view(struct wizard *w, int check, struct check_view *out)
 {
     const struct check_slot *slot = &w->checks[check];
+    const struct check *c = w->rows->checks[check];
+    bool current = wizard_check_current(w, check);
     *out = (struct check_view){.outcome = slot->outcome,
+                               .stale = slot->outcome != NULL && !current,
                                .running = slot->running,
                                .running_since = slot->since,
                                .done = slot->done,
                                .total = slot->total,
                                .doing = slot->doing,
                                .accepted = slot->accepted};
-    const struct change *change = planned_need(w, w->rows->checks[check]);
-    bool is_current = current(w, check);
-    if (change != NULL && !(is_current && good(slot))) {
-        out->status = STATUS_WAITING;
-        out->stale = slot->outcome != NULL;
-        snprintf(out->waits, sizeof(out->waits), "%s (planned)", change->title);
-        return;
-    }
-    if (is_current) {
-        out->status = slot->outcome->status;
-    } else {
-        out->stale = slot->outcome != NULL;
+    const struct change *change = current && good(slot) ? NULL : planned_need(w, c);
+    if (change != NULL)
+        say(out->waits, sizeof(out->waits), change->title, " (planned)");
+    else if (!current)
         wizard_check_waits(w, check, out->waits, sizeof(out->waits));
-        if (out->waits[0] != '\0')
-            out->status = STATUS_WAITING;
-        else
-            out->status = slot->outcome != NULL ? slot->outcome->status : STATUS_NONE;
-    }
+    if (out->waits[0] != '\0')
+        out->status = STATUS_WAITING;
+    else
+        out->status = slot->outcome != NULL ? slot->outcome->status : STATUS_NONE;
     if (slot->accepted != NULL && (out->status == STATUS_FAILED || out->status == STATUS_WARNED))
         out->status = STATUS_ACCEPTED;
 }
@@ -186,13 +252,16 @@ static void put_fact(struct wizard *w, int fact, struct fact *f)
 bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o)
 {
     struct digest now = wizard_check_digest(w, check);
-    if (!digest_equal(&now, &o->digest))
-        return false;
     struct check_slot *slot = &w->checks[check];
+    if (!digest_equal(&now, &o->digest) || slot->outlived)
+        return false;
+    outcome_ref(o);
     outcome_unref(slot->outcome);
-    slot->outcome = outcome_ref(o);
+    slot->outcome = o;
     slot->expired = false;
+    slot->restored = false;
     w->version++;
+    bool gives = false;
     for (size_t fact = 0; fact < w->rows->fact_count; fact++) {
         if (w->rows->givers[fact] != check)
             continue;
@@ -201,14 +270,21 @@ bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o)
             if (strcmp(o->given[i].id, w->rows->facts[fact]) == 0)
                 given = o->given[i].fact;
         put_fact(w, (int)fact, given);
+        gives = true;
+    }
+    if (gives) { /* what is derived from facts may read otherwise now */
+        wizard_unpin_defaults(w);
+        wizard_bind_secrets(w);
     }
     return true;
 }
 
 void wizard_restore_outcome(struct wizard *w, int check, struct outcome *o)
 {
+    outcome_ref(o);
     outcome_unref(w->checks[check].outcome);
-    w->checks[check].outcome = outcome_ref(o);
+    w->checks[check].outcome = o;
+    w->checks[check].restored = true;
     w->version++;
 }
 
@@ -223,6 +299,7 @@ void wizard_restore_fact(struct wizard *w, int fact, struct digest digest, struc
 void wizard_expire_check(struct wizard *w, int check)
 {
     w->checks[check].expired = true;
+    w->checks[check].outlived = w->checks[check].running;
     w->version++;
 }
 
@@ -230,6 +307,8 @@ void wizard_running(struct wizard *w, int check, bool running, int64_t since)
 {
     struct check_slot *slot = &w->checks[check];
     slot->running = running;
+    if (running)
+        slot->outlived = false;
     slot->since = since;
     slot->done = 0;
     slot->total = 0;
@@ -247,7 +326,8 @@ void wizard_progress(struct wizard *w, int check, int64_t done, int64_t total, c
 
 void wizard_accept(struct wizard *w, int check, const char *reason)
 {
-    xreplace(&w->checks[check].accepted, reason);
+    AUTO(xfree) char *shown = shown_copy(reason, CLEAN_LINE);
+    xreplace(&w->checks[check].accepted, shown);
     w->version++;
 }
 
@@ -264,96 +344,4 @@ const struct fact *wizard_fact(const struct wizard *w, int fact)
 struct digest wizard_fact_digest(const struct wizard *w, int fact)
 {
     return w->fact_digests[fact];
-}
-
-/* --- steps
- * ---------------------------------------------------------------------------------------- */
-
-static void count_check(const struct check *c, const struct check_view *v, struct step_view *out)
-{
-    out->running_count += v->running;
-    out->stale |= v->stale;
-    if (c->effect == EFFECT_COSTS && v->status == STATUS_NONE)
-        return; /* only run by name: its absence holds nothing back */
-    out->total++;
-    switch (v->status) {
-    case STATUS_PASSED:
-    case STATUS_SKIPPED:
-    case STATUS_ACCEPTED:
-        out->passed++;
-        break;
-    case STATUS_WARNED:
-        out->warned++;
-        break;
-    case STATUS_FAILED:
-    case STATUS_UNREACHABLE:
-        out->failed++;
-        break;
-    default:
-        out->waiting += c->severity != SEV_INFORMS;
-    }
-}
-
-void wizard_step_view(struct wizard *w, int step, struct step_view *out)
-{
-    const struct step *row = w->rows->steps[step];
-    *out = (struct step_view){.later = row->later != NULL};
-    for (size_t i = 0; i < w->rows->check_count; i++) {
-        if (rows_step_of(w->rows, w->rows->checks[i]->id) != row)
-            continue;
-        struct check_view v;
-        wizard_check_view(w, (int)i, &v);
-        count_check(w->rows->checks[i], &v, out);
-    }
-    bool incomplete = false;
-    for (size_t i = 0; i < w->rows->field_count; i++)
-        if (rows_step_of(w->rows, w->rows->fields[i]->id) == row &&
-            wizard_field_problem(w, (int)i, NULL) != 0)
-            incomplete = true;
-    const struct plan *p = wizard_plan(w);
-    for (size_t i = 0; i < p->count; i++)
-        out->changes += strcmp(p->changes[i]->step, row->id) == 0;
-    out->running = out->running_count > 0;
-    if (out->failed > 0)
-        out->status = STATUS_FAILED;
-    else if (out->changes > 0)
-        out->status = STATUS_WAITING;
-    else if (out->waiting > 0 || incomplete || (out->total == 0 && row->fields == NULL))
-        out->status = STATUS_NONE;
-    else
-        out->status = out->warned > 0 ? STATUS_WARNED : STATUS_PASSED;
-}
-
-int wizard_first_open_step(struct wizard *w)
-{
-    for (size_t i = 0; i < w->rows->step_count; i++) {
-        struct step_view v;
-        wizard_step_view(w, (int)i, &v);
-        if (v.status != STATUS_PASSED && v.status != STATUS_WARNED)
-            return (int)i;
-    }
-    return (int)w->rows->step_count - 1;
-}
-
-/* --- plan
- * ----------------------------------------------------------------------------------------- */
-
-void wizard_make_plan(struct wizard *w, int step, struct plan *out)
-{
-    plan_init(out);
-    struct snapshot *s = wizard_snapshot(w);
-    for (size_t i = 0; i < w->rows->step_count; i++)
-        if ((step < 0 || (int)i == step) && w->rows->steps[i]->plan != NULL)
-            w->rows->steps[i]->plan(s, out);
-    snapshot_unref(s);
-}
-
-const struct plan *wizard_plan(struct wizard *w)
-{
-    if (!w->planned) {
-        plan_release(&w->plan);
-        wizard_make_plan(w, -1, &w->plan);
-        w->planned = true;
-    }
-    return &w->plan;
 }

@@ -1,5 +1,4 @@
-/* The journal of changes in the model: one entry a change, the newest intent on top of what was
- * before. */
+/* The journal of changes in the model: one entry a change, which a new intent takes up again. */
 #include <string.h>
 
 #include "core/clock.h"
@@ -32,12 +31,20 @@ static struct journal_entry *add_entry(struct wizard *w)
     return e;
 }
 
-struct journal_entry *wizard_journal_entry(struct wizard *w, const struct change *c)
+struct journal_entry *wizard_journal_find(struct wizard *w, const char *change)
 {
     for (size_t i = w->journal_count; i-- > 0;)
-        if (strcmp(w->journal[i].change, c->id) == 0)
+        if (strcmp(w->journal[i].change, change) == 0)
             return &w->journal[i];
-    struct journal_entry *e = add_entry(w);
+    return NULL;
+}
+
+struct journal_entry *wizard_journal_entry(struct wizard *w, const struct change *c)
+{
+    struct journal_entry *e = wizard_journal_find(w, c->id);
+    if (e != NULL)
+        return e;
+    e = add_entry(w);
     e->change = xstrdup(c->id);
     e->step = xstrdup(c->step);
     e->kind = xstrdup(c->kind->id);
