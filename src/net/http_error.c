@@ -1,16 +1,10 @@
 /* Words for a request that got no answer: what libcurl's code means here, and who can do what about
  * it. */
 #include <errno.h>
-#include <openssl/x509.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "core/mem.h"
 #include "net/http_impl.h"
-
-static const char *const ca_fix = "If that authority is yours (a company proxy, a private CA), add "
-                                  "its certificate with --ca-file FILE or "
-                                  "SLUICE_CA_FILE=FILE.";
 
 /* %s in `what` is the host. `match` is a part of libcurl's own text, for codes that mean several
  * things. */
@@ -152,89 +146,24 @@ static int fail_connect(const struct http_job *job, struct problem *err)
     return -1;
 }
 
-static bool text_is(const char *s)
-{
-    return s != NULL && s[0] != '\0';
-}
-
-static int fail_dates(const struct http_job *job, const char *who, struct problem *err)
-{
-    const struct tls_notes *c = &job->cert;
-    bool early = c->verify_error == X509_V_ERR_CERT_NOT_YET_VALID;
-    AUTO(xfree) char *date = clock_iso(early ? c->from : c->until);
-    AUTO(xfree) char *now = clock_iso(clock_wall());
-    problem_fail(err, PROBLEM_UNREACHABLE, "curl 60", "the certificate of %s %s %s", who,
-                 early ? "is not valid before" : "ended on", date);
-    problem_why(err, "This machine's clock says %s.", now);
-    problem_fix(err, WHO_YOU,
-                "If that is wrong, set the clock (NTP); if it is right, whoever runs %s must renew "
-                "the certificate.",
-                who);
-    return -1;
-}
-
-static int fail_untrusted(const struct http_job *job, const char *who, struct problem *err)
-{
-    const struct tls_notes *c = &job->cert;
-    problem_fail(err, PROBLEM_UNREACHABLE, "curl 60",
-                 "the certificate of %s is not signed by an authority this machine knows", who);
-    problem_why(err, "It was issued by: %s.", text_is(c->issuer) ? c->issuer : "(no name)");
-    problem_fix(err, WHO_YOU, "%s", ca_fix);
-    return -1;
-}
-
-static int fail_name(const struct http_job *job, const char *who, struct problem *err)
-{
-    const struct tls_notes *c = &job->cert;
-    problem_fail(err, PROBLEM_UNREACHABLE, "curl 60", "the certificate shown is not for %s", who);
-    problem_why(err, "It is for: %s.", text_is(c->names) ? c->names : c->subject);
-    problem_fix(
-        err, WHO_YOU,
-        "Use one of these names in the URL if it is the same service; else something in between "
-        "answers in its place.");
-    return -1;
-}
-
 static int fail_certificate(const struct http_job *job, struct problem *err)
 {
-    const struct tls_notes *c = &job->cert;
     AUTO(xfree)
     char *who = job->proxy_verify != 0 ? xasprintf("the proxy %s", job->route.proxy_shown)
                                        : xstrdup(job->route.host);
-    switch (c->verify_error) {
-    case X509_V_ERR_CERT_HAS_EXPIRED:
-    case X509_V_ERR_CERT_NOT_YET_VALID:
-        fail_dates(job, who, err);
-        break;
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
-    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-    case X509_V_ERR_CERT_UNTRUSTED:
-        fail_untrusted(job, who, err);
-        break;
-    case X509_V_OK:
-        if (c->subject != NULL) {
-            fail_name(job, who, err);
-            break;
-        }
-        /* fall through */
-    default:
-        problem_fail(err, PROBLEM_UNREACHABLE, "curl 60",
-                     "the certificate of %s cannot be verified", who);
-        problem_why(err, "%s.", X509_verify_cert_error_string(c->verify_error));
-        problem_fix(err, WHO_NETWORK, "Whoever runs %s must replace the certificate.", who);
-    }
-    AUTO(xfree) char *from = clock_iso(c->from);
-    AUTO(xfree) char *until = clock_iso(c->until);
-    AUTO(xfree) char *now = clock_iso(clock_wall());
-    problem_evidence(err, "subject: %s\nnames: %s\nissuer: %s\n%s%s%svalid: %s to %s, now %s\n%s",
-                     text_is(c->subject) ? c->subject : "-", text_is(c->names) ? c->names : "-",
-                     text_is(c->issuer) ? c->issuer : "-", text_is(c->failing) ? "failed at: " : "",
-                     text_is(c->failing) ? c->failing : "", text_is(c->failing) ? "\n" : "", from,
-                     until, now, job->errbuf);
-    return -1;
+    const struct tls_words words = {
+        .who = who,
+        .code = "curl 60",
+        .code_name = "curl 60",
+        .fix_ca =
+            "If that authority is yours (a company proxy, a private CA), add its certificate with "
+            "--ca-file FILE or SLUICE_CA_FILE=FILE.",
+        .fix_name = "Use one of these names in the URL if it is the same service; else something "
+                    "in between "
+                    "answers in its place.",
+        .library = job->errbuf,
+    };
+    return tls_error(&job->cert, &words, err);
 }
 
 static int fail_size(const struct http_job *job, struct problem *err)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "net/http.h"
+#include "net/tls_notes.h"
 
 struct net;
 
@@ -25,18 +26,6 @@ enum http_fault {
     FAULT_HEADERS,
     FAULT_RESEND, /* libcurl was about to send it a second time */
     FAULT_SHUTDOWN
-};
-
-/* What the TLS handshake showed of the server's certificate; libcurl tells it only on success. Used
- * by the network thread alone, save the texts, which move into the job when it is done. */
-struct tls_notes {
-    int refs;
-    int verify_error; /* X509_V_ERR_…, 0 none */
-    char *subject;
-    char *issuer;
-    char *names;   /* DNS names and addresses it is for; NULL none */
-    char *failing; /* subject of the one that failed, where it is not the server's own */
-    int64_t from, until;
 };
 
 /* Where a request goes, worked out before the network thread sees it. */
@@ -96,14 +85,6 @@ int http_job_start(
     struct http_job *job); /* network thread: makes the easy handle; 0 or a CURLcode */
 void http_job_finish(struct http_job *job, CURLcode code); /* network thread: keeps what is known */
 void http_job_drop_handle(struct http_job *job);
-
-/* tls_notes.c */
-struct tls_notes *tls_notes_new(void);
-void tls_notes_unref(struct tls_notes *n);
-/* CURLOPT_SSL_CTX_FUNCTION's work: watches the verification of a context, changes nothing of it. */
-void tls_notes_watch(void *ssl_ctx, struct tls_notes *n);
-void tls_notes_move(struct tls_notes *to, struct tls_notes *from);
-void tls_notes_clear(struct tls_notes *n);
 
 /* http_route.c */
 int http_route_find(struct run *run, const char *url, struct http_route *out, struct problem *err);

@@ -105,10 +105,7 @@ static const struct connect_row text_rows[] = {
      "Enter the host name the certificate is for (see below), or use verify-ca."},
     {NULL, "certificate verify failed", PROBLEM_UNREACHABLE, "pg tls ca",
      "the certificate of %H cannot be verified",
-     "It is not signed by an authority that is known here, or it has ended. RDS, Cloud SQL and "
-     "Supabase sign with "
-     "authorities of their own.",
-     WHO_YOU,
+     "It is not signed by an authority that is known here, or it has ended.", WHO_YOU,
      "Download the provider's CA bundle and enter its path as CA file (or --ca-file FILE)."},
     {NULL, "root certificate file", PROBLEM_INPUT, "pg tls ca file", "the CA file cannot be read",
      NULL, WHO_YOU, "Check the path of the CA file."},
@@ -241,11 +238,40 @@ static bool is_pooler(const struct connect_row *row)
     return row->state != NULL && row->fix == NULL && strcmp(row->state, "08P01") == 0;
 }
 
+static int certificate_error(const struct pg_attempt *a, struct problem *err)
+{
+    const struct tls_words words = {
+        .who = a->host,
+        .code = "pg tls ca",
+        .code_name = "pg tls name",
+        .fix_ca = "RDS, Cloud SQL and Supabase sign with authorities of their own: download the "
+                  "provider's CA "
+                  "bundle and enter its path as CA file (or --ca-file FILE).",
+        .fix_name =
+            "Enter one of these names as host if it is the same server, or use TLS mode verify-ca.",
+        .library = a->message,
+    };
+    return tls_error(a->notes, &words, err);
+}
+
+static bool is_certificate(const struct connect_row *row)
+{
+    return row->code != NULL &&
+           (strcmp(row->code, "pg tls ca") == 0 || strcmp(row->code, "pg tls name") == 0);
+}
+
+bool pg_error_is_certificate(const struct pg_attempt *a)
+{
+    return is_certificate(find_row(a, NULL));
+}
+
 int pg_error_connect(const struct pg_attempt *a, struct problem *err)
 {
     char state[STATE_LEN + 1];
     bool has_state = find_state(a->message, state);
     const struct connect_row *row = find_row(a, has_state ? state : NULL);
+    if (is_certificate(row) && a->notes->subject != NULL)
+        return certificate_error(a, err);
     AUTO(xfree) char *what = render(row->what, a);
     problem_fail(err, row->kind, has_state ? state : row->code, "%s", what);
     if (row->why != NULL) {

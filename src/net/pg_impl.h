@@ -8,6 +8,7 @@
 
 #include "net/net_impl.h"
 #include "net/pg.h"
+#include "net/tls_notes.h"
 
 struct pg {
     PGconn *conn; /* NULL once it was given up: cancelled, out of time, lost */
@@ -24,9 +25,14 @@ struct pg_attempt {
     const char *address;
     const char *message; /* libpq's, with the SQLSTATE in it (PQERRORS_VERBOSE) */
     const char *phase;
-    bool connected; /* TCP stood */
+    struct tls_notes *notes; /* of the server's certificate, by pg_peek */
+    bool connected;          /* TCP stood */
     bool replication;
 };
+bool pg_error_is_certificate(const struct pg_attempt *a);
+/* Looks at the server's certificate once more by a handshake of our own (a->notes), because libpq
+ * says only that it was refused. Nothing is sent but what opens TLS. */
+void pg_peek(const struct run *run, struct pg_attempt *a, const char *ca_path);
 /* Fills err; -1. */
 int pg_error_connect(const struct pg_attempt *a, struct problem *err);
 int pg_error_connect_time(const struct pg_attempt *a, int64_t took_ms, struct problem *err);

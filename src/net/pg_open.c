@@ -196,6 +196,7 @@ static struct pg *try_address(struct run *run, const struct pg_options *o, const
                            .sslmode = o->sslmode,
                            .address = address,
                            .phase = "connecting",
+                           .notes = tls_notes_new(),
                            .replication = o->replication};
     int64_t began = clock_ms();
     PGconn *conn = start(run, o, address);
@@ -216,11 +217,14 @@ static struct pg *try_address(struct run *run, const struct pg_options *o, const
         break;
     case ATTEMPT_FAILED:
         a.message = PQerrorMessage(conn);
+        if (address != NULL && pg_error_is_certificate(&a))
+            pg_peek(run, &a, root_certificates(run, o));
         pg_error_connect(&a, err);
         *next = more && !a.connected && run_left_ms(run) > 0;
         break;
     }
     PQfinish(conn);
+    tls_notes_unref(a.notes);
     return pg;
 }
 

@@ -30,8 +30,7 @@ static socklen_t socket_address(const char *text, int port, struct sockaddr_stor
     return 0;
 }
 
-/* 0 connected, an errno otherwise; ETIMEDOUT when `until` passed, ECANCELED. */
-static int try_address(struct run *run, const char *text, int port, int64_t until)
+int tcp_dial(const struct run *run, const char *text, int port, int64_t until, int *out)
 {
     struct sockaddr_storage sa;
     socklen_t size = socket_address(text, port, &sa);
@@ -60,7 +59,10 @@ static int try_address(struct run *run, const char *text, int port, int64_t unti
                 result = errno;
         }
     }
-    close(fd);
+    if (result == 0)
+        *out = fd;
+    else
+        close(fd);
     return result;
 }
 
@@ -78,9 +80,12 @@ int tcp_reach(struct run *run, const char *host, const char *port, int wait_ms, 
         return -1;
     int last = EHOSTUNREACH;
     for (size_t i = 0; i < found.count && clock_ms() < until; i++) {
-        last = try_address(run, found.text[i], (int)number, until);
-        if (last == 0)
+        int fd = -1;
+        last = tcp_dial(run, found.text[i], (int)number, until, &fd);
+        if (last == 0) {
+            close(fd);
             return 0;
+        }
         if (last == ECANCELED)
             return problem_fail(err, PROBLEM_CANCELLED, "cancelled",
                                 "stopped while connecting to %s", host);

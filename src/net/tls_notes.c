@@ -11,7 +11,7 @@
 
 #include "core/mem.h"
 #include "core/text.h"
-#include "net/http_impl.h"
+#include "net/tls_notes.h"
 
 #define NAMES_MAX 8
 
@@ -46,7 +46,8 @@ void tls_notes_move(struct tls_notes *to, struct tls_notes *from)
     from->subject = from->issuer = from->names = from->failing = NULL;
 }
 
-/* OpenSSL frees it with the context, which outlives the request when the connection is kept. */
+/* OpenSSL frees it with the context, which outlives the request when the connection is
+ * kept. */
 static void free_with_context(void *parent, void *ptr, CRYPTO_EX_DATA *ad, int idx, long argl,
                               void *argp)
 {
@@ -59,13 +60,6 @@ static int notes_index = -1;
 static void make_index(void)
 {
     notes_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_with_context);
-}
-
-static int index_of_notes(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_index);
-    return notes_index;
 }
 
 static char *name_text(const X509_NAME *name)
@@ -149,7 +143,7 @@ static int watch(int verdict, X509_STORE_CTX *store)
 {
     SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
     struct tls_notes *n =
-        ssl != NULL ? SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), index_of_notes()) : NULL;
+        ssl != NULL ? SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), notes_index) : NULL;
     if (n == NULL)
         return verdict;
     const X509 *leaf = X509_STORE_CTX_get0_cert(store);
@@ -164,11 +158,13 @@ static int watch(int verdict, X509_STORE_CTX *store)
 
 void tls_notes_watch(void *ssl_ctx, struct tls_notes *n)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_index);
     SSL_CTX *ctx = ssl_ctx;
     /* A proxy's own handshake comes before the server's: the last one counts. */
     tls_notes_clear(n);
     n->verify_error = X509_V_OK;
-    if (SSL_CTX_set_ex_data(ctx, index_of_notes(), n) == 1)
+    if (SSL_CTX_set_ex_data(ctx, notes_index, n) == 1)
         n->refs++;
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, watch);
 }

@@ -171,7 +171,7 @@ static void refused_logins_are_told_apart(void **state)
         {"plain", "shop", "require", NULL, "localhost", plain, true, "42501", PROBLEM_DENIED,
          "replication"},
         {"postgres", "shop", "verify-full", NULL, "localhost", password, false, "pg tls ca",
-         PROBLEM_UNREACHABLE, "cannot be verified"},
+         PROBLEM_UNREACHABLE, "not signed by an authority"},
         {"postgres", "shop", "verify-full", server.ca, "127.0.0.1", password, false, "pg tls name",
          PROBLEM_UNREACHABLE, "not for 127.0.0.1"},
         {"postgres", "shop", "verify-full", "/nonexistent.pem", "localhost", password, false,
@@ -203,6 +203,24 @@ static void refused_logins_are_told_apart(void **state)
     }
     secret_unref(wrong);
     secret_unref(plain);
+}
+
+static void a_refused_certificate_is_described(void **state)
+{
+    (void)state;
+    struct run *run = new_run(5000);
+    struct pg_options o = options();
+    o.ca_file = NULL;
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    assert_null(pg_open(run, &o, &err));
+    assert_non_null(strstr(err.what, "not signed by an authority this machine knows"));
+    assert_non_null(strstr(err.why, "Test Database CA"));
+    assert_non_null(strstr(err.fix, "CA file"));
+    o = options();
+    o.host = "127.0.0.1";
+    assert_null(pg_open(run, &o, &err));
+    assert_string_equal(err.why, "It is for: localhost.");
+    run_free(run);
 }
 
 static void weaker_modes_connect_as_they_say(void **state)
@@ -762,6 +780,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connects_verified),
         cmocka_unit_test(refused_logins_are_told_apart),
+        cmocka_unit_test(a_refused_certificate_is_described),
         cmocka_unit_test(weaker_modes_connect_as_they_say),
         cmocka_unit_test(what_servers_say_is_understood),
         cmocka_unit_test(a_silent_port_ends_with_the_deadline_or_cancel),
