@@ -151,8 +151,10 @@ struct http_loop *http_loop_new(const struct net *net, struct problem *err)
         mem_exhausted();
     curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, CONNECTIONS_KEPT);
     int rc = net_thread(run_loop, loop, LOOP_STACK, &loop->thread);
-    if (rc == 0)
+    if (rc == 0) {
+        pthread_setname_np(loop->thread, "sluice-net");
         return loop;
+    }
     problem_errno(err, rc, "cannot start the network thread");
     curl_multi_cleanup(loop->multi);
     pthread_mutex_destroy(&loop->lock);

@@ -477,6 +477,40 @@ static void ending_the_net_ends_requests(void **state)
     assert_non_null(good);
 }
 
+/* How often the threads of that name have gone to sleep. */
+static long sleeps_of(const char *name)
+{
+    long sum = 0;
+    for (int tid = getpid(); tid < getpid() + 2000; tid++) {
+        AUTO(xfree) char *path = xasprintf("/proc/self/task/%d/status", tid);
+        FILE *f = fopen(path, "r");
+        if (f == NULL)
+            continue;
+        char line[256];
+        bool ours = false;
+        while (fgets(line, sizeof line, f) != NULL) {
+            ours = ours || (strncmp(line, "Name:", 5) == 0 && strstr(line, name) != NULL);
+            if (ours && strncmp(line, "voluntary_ctxt_switches:", 24) == 0)
+                sum += atol(line + 24);
+        }
+        fclose(f);
+    }
+    return sum;
+}
+
+/* With a kept connection and nothing to do the network thread is not woken. */
+static void idle_means_asleep(void **state)
+{
+    AUTO_HTTP_RESPONSE r = {0};
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    assert_int_equal(get(*state, "/ok", 5000, 0, &r, &err), 0);
+    usleep(300000);
+    long before = sleeps_of("sluice-net");
+    assert_true(before > 0);
+    usleep(1500000);
+    assert_int_equal(sleeps_of("sluice-net"), before);
+}
+
 static void urls_are_split_and_compared(void **state)
 {
     (void)state;
@@ -525,6 +559,7 @@ int main(void)
         cmocka_unit_test(retries_a_cut_connection),
         cmocka_unit_test(a_post_arrives_once),
         cmocka_unit_test(sixty_four_at_once),
+        cmocka_unit_test(idle_means_asleep),
         cmocka_unit_test(ending_the_net_ends_requests),
         cmocka_unit_test(urls_are_split_and_compared),
     };
