@@ -134,7 +134,7 @@ class S3(Service):
 
     def _bucket_need(self, call: Call, action: str, key: str | None, bucket: str = "") -> Need:
         name = bucket or call.bucket
-        owner = self.owner(name)
+        owner = "" if call.operation == "CreateBucket" else self.owner(name)
         partition = self.world.settings.partition
         arn = f"arn:{partition}:s3:::{name}" + ("" if key is None else f"/{key}")
         context: dict[str, list[str]] = {"s3:signatureversion": ["AWS4-HMAC-SHA256"]}
