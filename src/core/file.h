@@ -31,4 +31,6 @@ struct file_lock;
 /* NULL and PROBLEM_CONFLICT naming the holder when another process has it. */
 struct file_lock *file_lock(const char *path, struct problem *err);
 void file_unlock(struct file_lock *lock); /* NULL is fine */
+/* Whether another has the lock; *holder (may be NULL) then names it as file_lock does. Makes no file. */
+bool file_lock_held(const char *path, struct problem *holder);
 #endif

@@ -97,3 +97,16 @@ void file_unlock(struct file_lock *lock)
     close(lock->fd);
     xfree(lock);
 }
+
+/* There is no asking without taking: shared, so that two who only look do not see each other. */
+bool file_lock_held(const char *path, struct problem *holder)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (held)
+        name_holder(fd, path, holder);
+    close(fd);
+    return held;
+}

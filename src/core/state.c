@@ -209,6 +209,11 @@ int state_save(struct state *s, struct wizard *w, struct problem *err)
     return 0;
 }
 
+bool state_worth_saving(const struct state *s, const struct wizard *w)
+{
+    return !s->is_new || wizard_answers_version(w) > 1;
+}
+
 /* --- secrets
  * --------------------------------------------------------------------------------------- */
 

@@ -35,6 +35,9 @@ int state_load(struct state *s, struct wizard *w, struct problem *err);
 int state_save(struct state *s, struct wizard *w, struct problem *err);
 const struct problem *state_save_problem(const struct state *s); /* NULL = last save went well */
 int64_t state_saved_at(const struct state *s);                   /* wall; 0 never */
+/* False while the file would be a new one and nothing was ever answered: front ends then leave the
+ * disk as it is. */
+bool state_worth_saving(const struct state *s, const struct wizard *w);
 
 /* --- secrets
  * --------------------------------------------------------------------------------------- */

@@ -189,6 +189,24 @@ static void is_not_inherited(void **state)
     file_unlock(lock);
 }
 
+/* Looking neither makes a file nor takes the lock away from anybody. */
+static void looking_leaves_all_as_it_is(void **state)
+{
+    (void)state;
+    AUTO_PROBLEM holder = PROBLEM_INIT;
+    assert_false(file_lock_held(path, NULL));
+    assert_false(file_exists(path));
+    struct file_lock *lock = file_lock(path, NULL);
+    assert_true(file_lock_held(path, &holder));
+    assert_int_equal(holder.kind, PROBLEM_CONFLICT);
+    assert_non_null(strstr(holder.what, "is held by process"));
+    file_unlock(lock);
+    assert_false(file_lock_held(path, NULL));
+    lock = file_lock(path, NULL);
+    assert_non_null(lock);
+    file_unlock(lock);
+}
+
 #define IN_DIR(test) cmocka_unit_test_setup_teardown(test, make_dir, remove_dir)
 
 int main(void)
@@ -202,6 +220,7 @@ int main(void)
         IN_DIR(hostile_content_is_cleaned),
         IN_DIR(odd_lock_files_are_refused),
         IN_DIR(is_not_inherited),
+        IN_DIR(looking_leaves_all_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
