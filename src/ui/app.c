@@ -107,7 +107,7 @@ void app_save(struct app *a)
 {
     AUTO_PROBLEM p = PROBLEM_INIT;
     a->save_due = 0;
-    if (state_holder(a->state) != NULL)
+    if (state_holder(a->state) != NULL || !state_worth_saving(a->state, a->wizard))
         return;
     a->saved_answers = wizard_answers_version(a->wizard);
     if (state_save(a->state, a->wizard, &p) != 0) {
