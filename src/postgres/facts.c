@@ -6,8 +6,7 @@
 
 #include "core/mem.h"
 
-/* --- server
- * ----------------------------------------------------------------------------------------- */
+/* --- server ---------------------------------------------------------------------------------- */
 
 void postgres_server_free(void *data)
 {
@@ -64,8 +63,7 @@ static void server_hash(const void *data, struct hasher *h)
     hasher_number(h, s->sender_timeout_ms);
 }
 
-/* --- slots
- * ------------------------------------------------------------------------------------------ */
+/* --- slots ----------------------------------------------------------------------------------- */
 
 void postgres_slots_free(void *data)
 {
@@ -111,8 +109,7 @@ const struct postgres_slot *postgres_slots_find(const struct postgres_slots *s, 
     return NULL;
 }
 
-/* --- sessions
- * --------------------------------------------------------------------------------------- */
+/* --- sessions -------------------------------------------------------------------------------- */
 
 void postgres_sessions_free(void *data)
 {
@@ -141,8 +138,7 @@ static void sessions_hash(const void *data, struct hasher *h)
     }
 }
 
-/* --- role
- * ------------------------------------------------------------------------------------------- */
+/* --- role ------------------------------------------------------------------------------------ */
 
 void postgres_role_free(void *data)
 {
@@ -166,8 +162,7 @@ static void role_hash(const void *data, struct hasher *h)
     hasher_number(h, r->connections);
 }
 
-/* --- publication
- * ------------------------------------------------------------------------------------ */
+/* --- publication ----------------------------------------------------------------------------- */
 
 void postgres_publication_free(void *data)
 {
@@ -206,8 +201,7 @@ static void publication_hash(const void *data, struct hasher *h)
         hasher_text(h, p->others[i]);
 }
 
-/* --- watermarks
- * ------------------------------------------------------------------------------------- */
+/* --- watermarks ------------------------------------------------------------------------------ */
 
 void postgres_watermarks_free(void *data)
 {
@@ -231,10 +225,32 @@ static void watermarks_hash(const void *data, struct hasher *h)
     hasher_number(h, w->persistence);
 }
 
+/* --- login -------------------------------------------------------------------------------------
+ */
+
+struct postgres_login_state *postgres_login_state_new(bool works, bool refused)
+{
+    struct postgres_login_state *s = xcalloc(1, sizeof *s);
+    *s = (struct postgres_login_state){.works = works, .refused = refused};
+    return s;
+}
+
+static void postgres_login_free(void *data)
+{
+    xfree(data);
+}
+
+static void login_hash(const void *data, struct hasher *h)
+{
+    const struct postgres_login_state *s = data;
+    hasher_number(h, s->works | s->refused << 1);
+}
+
 #define TYPE(what)                                                                                 \
     const struct fact_type postgres_##what##_type = {                                              \
         .name = "postgres " #what, .release = postgres_##what##_free, .hash = what##_hash}
 
+TYPE(login);
 TYPE(server);
 TYPE(slots);
 TYPE(sessions);
@@ -242,8 +258,7 @@ TYPE(role);
 TYPE(publication);
 TYPE(watermarks);
 
-/* --- words
- * ------------------------------------------------------------------------------------------ */
+/* --- words ----------------------------------------------------------------------------------- */
 
 /* Three figures at most: 3.1, 12.4, 310. */
 static char *scaled(double value, double base, const char *const *units, size_t count)

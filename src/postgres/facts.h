@@ -115,6 +115,13 @@ struct postgres_watermarks {
     bool usage, selects, inserts, updates; /* rights of the capture user */
 };
 
+/* Whether the capture user can log in with the password at hand. */
+struct postgres_login_state {
+    bool works;
+    bool refused; /* by password (28P01) */
+};
+
+extern const struct fact_type postgres_login_type;
 extern const struct fact_type postgres_server_type;
 extern const struct fact_type postgres_slots_type;
 extern const struct fact_type postgres_sessions_type;
@@ -122,6 +129,7 @@ extern const struct fact_type postgres_role_type;
 extern const struct fact_type postgres_publication_type;
 extern const struct fact_type postgres_watermarks_type;
 
+struct postgres_login_state *postgres_login_state_new(bool works, bool refused);
 /* For those that are not handed to a fact; NULL is fine. */
 void postgres_server_free(void *data);
 void postgres_slots_free(void *data);

@@ -90,8 +90,7 @@ struct postgres_tables *postgres_take_catalogue(const struct pg_result *r)
     return t;
 }
 
-/* --- chosen ones
- * ------------------------------------------------------------------------------------ */
+/* --- chosen ones ----------------------------------------------------------------------------- */
 
 static void take_chosen(struct postgres_tables *t, struct postgres_table *row,
                         const struct pg_result *r, int i)

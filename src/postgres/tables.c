@@ -134,8 +134,7 @@ bool postgres_table_breaks(const struct postgres_table *t)
     return (t->kind == 'r' || t->kind == 'p') && t->persistence == 'p' && !t->identified;
 }
 
-/* --- hash
- * ----------------------------------------------------------------------------------------- */
+/* --- hash ------------------------------------------------------------------------------------ */
 
 static void hash_columns(const struct postgres_table *t, struct hasher *h)
 {
@@ -187,8 +186,7 @@ static void hash(const void *data, struct hasher *h)
     }
 }
 
-/* --- keeping
- * -------------------------------------------------------------------------------------- */
+/* --- keeping --------------------------------------------------------------------------------- */
 
 static struct node *save_table(const struct postgres_table *t)
 {

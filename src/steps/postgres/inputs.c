@@ -1,7 +1,10 @@
 /* Answers as src/postgres takes them (inputs.h). */
 #include "steps/postgres/inputs.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "steps/postgres/postgres.h"
 
 static struct postgres_login login(const struct run *run, const char *user, const char *password)
 {
@@ -53,13 +56,43 @@ struct postgres_wanted postgres_wanted_of(const struct snapshot *s)
         .watermarks = snap_text(s, "postgres.watermarks"),
     };
     add_tables(&w, snap_value(s, "postgres.tables"));
-    const struct value *repairs = snap_value(s, "postgres.repairs");
-    if (repairs != NULL && repairs->kind == VALUE_MAP) {
-        w.repair_count = repairs->count;
-        w.repair_tables = (const char *const *)repairs->keys;
-        w.repairs = (const char *const *)repairs->items;
-    }
+    postgres_wanted_repairs(&w, snap_value(s, "postgres.repairs"));
     return w;
+}
+
+void postgres_wanted_repairs(struct postgres_wanted *w, const struct value *repairs)
+{
+    if (repairs == NULL || repairs->kind != VALUE_MAP)
+        return;
+    w->repair_count = repairs->count;
+    w->repair_tables = (const char *const *)repairs->keys;
+    w->repairs = (const char *const *)repairs->items;
+}
+
+/* Facts are immutable, the struct of a fresh survey is not: it is only read here. */
+static void *readable(const void *fact)
+{
+    return (void *)(uintptr_t)fact;
+}
+
+struct postgres_found postgres_found_of_run(const struct run *run)
+{
+    return (struct postgres_found){
+        .role = readable(run_fact(run, FACT_ROLE, &postgres_role_type)),
+        .chosen = readable(run_fact(run, FACT_CHOSEN, &postgres_chosen_type)),
+        .publication = readable(run_fact(run, FACT_PUBLISHED, &postgres_publication_type)),
+        .watermarks = readable(run_fact(run, FACT_WATERMARKS, &postgres_watermarks_type)),
+    };
+}
+
+struct postgres_found postgres_found_of(const struct snapshot *s)
+{
+    return (struct postgres_found){
+        .role = readable(snap_fact(s, FACT_ROLE, &postgres_role_type)),
+        .chosen = readable(snap_fact(s, FACT_CHOSEN, &postgres_chosen_type)),
+        .publication = readable(snap_fact(s, FACT_PUBLISHED, &postgres_publication_type)),
+        .watermarks = readable(snap_fact(s, FACT_WATERMARKS, &postgres_watermarks_type)),
+    };
 }
 
 const char *postgres_repair_of(const struct value *repairs, const char *written)

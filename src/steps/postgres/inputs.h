@@ -17,9 +17,14 @@
 struct postgres_login postgres_admin_login(const struct run *run);
 struct postgres_login postgres_capture_login(const struct run *run);
 
-/* Borrowed from a run or a snapshot. `repairs` are only filled in when asked for. */
+/* Borrowed from a run or a snapshot; of a run without repairs, which only some rows may read. */
 struct postgres_wanted postgres_wanted_of_run(const struct run *run);
 struct postgres_wanted postgres_wanted_of(const struct snapshot *s);
+void postgres_wanted_repairs(struct postgres_wanted *w, const struct value *repairs);
+/* The facts of the second survey, borrowed; members NULL when they are not there. Never release it.
+ */
+struct postgres_found postgres_found_of_run(const struct run *run);
+struct postgres_found postgres_found_of(const struct snapshot *s);
 /* The repair chosen for a table as written, or NULL. */
 const char *postgres_repair_of(const struct value *repairs, const char *written);
 #endif
