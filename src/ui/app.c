@@ -63,7 +63,9 @@ bool app_read_only(struct app *a)
 {
     if (state_holder(a->state) == NULL)
         return false;
-    app_notice(a, ROLE_BANNER, "read-only: %s", state_holder(a->state));
+    /* who holds it, without the path before: that may be longer than the line */
+    const char *who = strstr(state_holder(a->state), "held by ");
+    app_notice(a, ROLE_BANNER, "read-only: %s", who != NULL ? who : state_holder(a->state));
     return true;
 }
 
