@@ -67,7 +67,7 @@ static int check_height(void *owner, size_t row, int cols)
     if (!bad(view.status))
         return 1;
     fix_text(&view, &fix);
-    int extra = wrap_height(fix.s, cols - 4);
+    int extra = wrap_height(fix.s, cols - 2);
     return 1 + (extra > FIX_ROWS ? FIX_ROWS : extra);
 }
 
@@ -383,6 +383,12 @@ static bool in_form(const struct view *v, const struct app *a)
     return !cself(v)->in_checks;
 }
 
+static bool has_checks(const struct view *v, const struct app *a)
+{
+    (void)a;
+    return !cself(v)->in_checks && cself(v)->count > 0;
+}
+
 static bool in_checks(const struct view *v, const struct app *a)
 {
     (void)a;
@@ -408,7 +414,7 @@ static const struct key_row keys[] = {
     {"→", NULL, "the check in full, also where Enter takes over", in_checks},
     {"Space", "run", "runs this check; allows a probe that writes and removes something",
      in_checks},
-    {"Tab", "checks", "between the answers and their checks", in_form},
+    {"Tab", "checks", "between the answers and their checks", has_checks},
     {"Tab", "form", "between the answers and their checks", in_checks},
     {"n", NULL, "to the next step", in_checks},
     {"F2", "plan", "what would be made, before anything is (p)", NULL},
