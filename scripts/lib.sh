@@ -69,7 +69,7 @@ configure() {
 
 compile() {
     configure "$1" || return
-    ninja -C "$build/$1" 2>&1 | sed -u -e '/Entering directory/d' -e '/Re-checking globbed/d' -e '/no work to do/d' >&2
+    ninja -k 0 -C "$build/$1" 2>&1 | sed -u -e '/Entering directory/d' -e '/Re-checking globbed/d' -e '/no work to do/d' >&2
 }
 
 # build_preset NAME: configures when needed and builds build/NAME; silent when it is up to date.
