@@ -180,6 +180,8 @@ def judge(who: Principal, need: Need, shared: Context, organisation: tuple[Docum
     if allowed is None and (foreign or by_resource != "self"):
         gaps = _gaps(who.identity, need, context)
         return Verdict(False, f"because no identity-based policy {no}", missing=gaps)
+    if by_resource == "self" and not foreign and who.kind == "user" and _names_exactly(need, who, context):
+        return Verdict(True, policy="resource")  # a grant to the very user is not limited by its boundary
     if who.boundary and not _scan((who.boundary,), need, context, "Allow"):
         return Verdict(False, f"because no permissions boundary {no}")
     if who.session and not _scan(who.session, need, context, "Allow"):
@@ -187,6 +189,17 @@ def judge(who: Principal, need: Need, shared: Context, organisation: tuple[Docum
     if allowed:
         return Verdict(True, policy=allowed[0].name, sid=allowed[1])
     return Verdict(True, policy="resource")
+
+
+def _names_exactly(need: Need, who: Principal, context: Context) -> bool:
+    """Whether a statement of the resource's policy allows this and names the caller's own ARN."""
+    return need.resource_policy is not None and any(
+        statement.get("Effect") == "Allow"
+        and isinstance(statement.get("Principal"), dict)
+        and who.arn in as_list(statement["Principal"].get("AWS", []))
+        and _applies(statement, need, context)
+        for statement in need.resource_policy.statements
+    )
 
 
 def _gaps(documents: tuple[Document, ...], need: Need, context: Context) -> tuple[str, ...]:
