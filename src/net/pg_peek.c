@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/mem.h"
 #include "net/pg_impl.h"
 #include "net/tcp.h"
 
@@ -59,14 +60,15 @@ static void look(const struct peek *p, struct pg_attempt *a, const char *ca_path
 {
     SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
     SSL *ssl = NULL;
+    AUTO(xfree) char *host = xstrdup(a->host); /* OpenSSL's macro casts const away */
     if (ctx != NULL && SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) == 1 &&
         SSL_CTX_load_verify_file(ctx, ca_path) == 1) {
         tls_notes_watch(ctx, a->notes);
         ssl = SSL_new(ctx);
     }
     if (ssl != NULL && SSL_set_fd(ssl, p->fd) == 1) {
-        if (!net_is_address(a->host))
-            SSL_set_tlsext_host_name(ssl, a->host);
+        if (!net_is_address(host))
+            SSL_set_tlsext_host_name(ssl, host);
         shake_hands(p, ssl);
     }
     SSL_free(ssl);
