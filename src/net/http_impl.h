@@ -37,7 +37,6 @@ struct http_route {
     char *proxy_shown; /* host:port */
     char *pins[2];     /* CURLOPT_RESOLVE entries, NULL none */
     size_t pin_count;
-    bool all_pinned; /* libcurl needs no lookup of its own */
     char *addresses; /* for evidence */
 };
 

@@ -238,7 +238,7 @@ static void callbacks(struct http_job *job)
     curl_easy_setopt(e, CURLOPT_HEADERDATA, job);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, job);
-    if (job->route.all_pinned && job->route.pin_count > 0)
+    if (job->route.pin_count > 0)
         curl_easy_setopt(e, CURLOPT_RESOLVER_START_FUNCTION, on_lookup);
 }
 

@@ -195,7 +195,6 @@ int http_route_find(struct run *run, const char *url, struct http_route *out, st
     const struct net *net = run_net(run);
     if (read_url(url, out, err) != 0)
         return -1;
-    out->all_pinned = true;
     bool local = is_local_name(out->host);
     if (!local && net->proxy.https != NULL && !proxy_exempt(net->proxy.no_proxy, out->host))
         return take_proxy(run, net->proxy.https, out, err);
