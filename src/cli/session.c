@@ -131,7 +131,10 @@ int session_close(struct session *s, int code)
 {
     AUTO_PROBLEM p = PROBLEM_INIT;
     engine_free(s->engine);
-    if (s->saves && state_holder(s->state) == NULL && state_save(s->state, s->wizard, &p) != 0) {
+    /* a command that was not understood leaves nothing behind, not even answers that came with it
+     */
+    bool saves = s->saves && code != EXIT_USAGE && state_holder(s->state) == NULL;
+    if (saves && state_save(s->state, s->wizard, &p) != 0) {
         complain(&p);
         code = exit_worse(code, EXIT_STATE);
     }
