@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+NOWHERE = "http://127.0.0.1:1/iceberg"    # so that no test asks the real catalog, which is the default
 KEPT = ("PATH", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
 
 
@@ -45,7 +46,7 @@ class Sluice:
         self.secrets = folder / "sluice.secrets"
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.env = {**kept, "HOME": str(folder / "home"), "XDG_STATE_HOME": str(folder / "home" / "state"),
-                    "LC_ALL": "C.UTF-8", "TERM": "xterm-256color", **(env or {})}
+                    "LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "SLUICE_OAUTH_URL": NOWHERE, **(env or {})}
 
     def argv(self, *given: object) -> list[str]:
         """The command line, with the state file unless another is named."""

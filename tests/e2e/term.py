@@ -9,8 +9,11 @@
 Waiting is polling of what the screen shows, at most PATIENCE seconds; a failure shows the screen. Every byte that the
 program sent is in `output`."""
 
+import fcntl
 import os
 import re
+import struct
+import termios
 import time
 from typing import Callable
 
@@ -18,6 +21,7 @@ from .terminal import PATIENCE, Terminal
 
 MARKS = "✓✗!…·~○≈●?"
 ASCII_MARKS = "+x!.-~oa*?"
+SIDE, WIDE = 24, 100
 QUICK = 5.0    # what needs no service
 
 What = str | re.Pattern | Callable[["Wizard"], object]
@@ -67,9 +71,9 @@ class Wizard(Terminal):
         self.wait_for(lambda w: w._shows(title))
 
     def _shows(self, title: str) -> bool:
-        """The current step is marked in the step line, or named in the header where there is none."""
-        line = self.line(1)
-        return re.search(rf"[●*]\S*( ?){re.escape(title)}( |$)", line) is not None
+        """The current step is marked in the line of steps, from 100 columns on in the list at the side."""
+        marked = re.compile(rf"^ .*?[●*] *(\d\w?)? *{re.escape(title)}( |$)")
+        return any(marked.match(self.line(row)) for row in range(1, 12))
 
     def wait_saved(self) -> None:
         self.wait_for(lambda w: re.search(r"· saved \d\d:\d\d$", w.header()))
@@ -91,14 +95,18 @@ class Wizard(Terminal):
 
     # ---- fields ----
 
+    def _body(self, row: int) -> str:
+        """A line without the list of steps that stands at the side from 100 columns on."""
+        return self.line(row)[SIDE if self.screen.columns >= WIDE else 0:]
+
     def current(self) -> str:
         """The line the cursor stands in."""
-        return self.line(self.screen.cursor.y)
+        return self._body(self.screen.cursor.y)
 
     def value_of(self, label: str) -> str | None:
         """What stands beside a label of the form; None when the label is not on the screen."""
         for row in range(self.screen.lines):
-            if match := re.match(rf" {{1,3}}{re.escape(label)}(?:  +(.*))?$", self.line(row)):
+            if match := re.match(rf" {{1,3}}{re.escape(label)}(?:  +(.*))?$", self._body(row)):
                 return match[1] or ""
         return None
 
@@ -106,19 +114,19 @@ class Wizard(Terminal):
         return re.match(rf" {{1,3}}{re.escape(label)}(  |$)", self.current()) is not None
 
     def go_to(self, label: str) -> None:
-        """To a field of the form, by the arrow keys; opens what is folded when it stands there."""
-        self.press("PgUp")
+        """To a field of the form, by the arrow keys; opens what is folded on the way."""
         self.settle()
-        for _ in range(40):
-            if self.at(label):
-                return
-            before = self.current(), self.screen.cursor.y
-            if "more" in self.current() and not self.value_of(label):
-                self.press("Enter")
-            self.press("Down")
+        for start in ((), ("PgUp",)):
+            self.press(*start)
             self.settle()
-            if (self.current(), self.screen.cursor.y) == before:
-                break
+            for _ in range(40):
+                if self.at(label):
+                    return
+                before = self.current(), self.screen.cursor.y
+                self.press("Enter" if re.match(r" +\+ more", self.current()) else "Down")
+                self.settle()
+                if (self.current(), self.screen.cursor.y) == before:
+                    break
         raise AssertionError(f"no way to the field {label!r}\n{self.picture()}")
 
     def fill(self, label: str, text: str, leave: str = "Enter") -> None:
@@ -136,18 +144,27 @@ class Wizard(Terminal):
         self.send(text)
 
     def settle(self) -> None:
-        """Until the program has drawn what the keys so far did: it answers nothing for a moment."""
-        seen = -1
-        while seen != len(self.output):
+        """Until the program has read every key, drawn what they did, and waits for more."""
+        end = time.monotonic() + PATIENCE
+        quiet = 0
+        while quiet < 2 and not self.ended():
             seen = len(self.output)
-            self.pump(0.06)
+            self.pump(0.008)
+            quiet = quiet + 1 if self._waits() and len(self.output) == seen else 0
+            if time.monotonic() > end:
+                raise AssertionError(f"it never comes to rest\n{self.picture()}")
+
+    def _waits(self) -> bool:
+        unread = struct.unpack("i", fcntl.ioctl(self.slave, termios.FIONREAD, b"\0" * 4))[0]
+        with open(f"/proc/{self.pid}/task/{self.pid}/stat") as stat:
+            return unread == 0 and stat.read().rsplit(")", 1)[1].split()[0] == "S"
 
     # ---- checks ----
 
     def check(self, title: str) -> tuple[str, str] | None:
         """Mark and rest of the line of a check; None when it is not on the screen."""
         for row in range(self.screen.lines):
-            if match := re.match(rf" *([{re.escape(MARKS + ASCII_MARKS)}]) {re.escape(title)}(?:  +(.*))?$", self.line(row)):
+            if match := re.match(rf" *([{re.escape(MARKS + ASCII_MARKS)}]) {re.escape(title)}(?:  +(.*))?$", self._body(row)):
                 return match[1], match[2] or ""
         return None
 
