@@ -9,7 +9,7 @@
 #include "core/utf8.h"
 #include "ui/theme.h"
 
-#define ID_COLUMNS 30
+#define ID_COLUMNS 32
 #define LINE_COLUMNS 78
 
 struct paint paint_of(const struct args *a)
