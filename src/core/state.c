@@ -2,6 +2,7 @@
  * stands in it is filled by state_write.c and read by state_load.c. */
 #include "core/state.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,15 @@ static char *beside(const char *path, const char *ending)
     return xasprintf("%.*s%s", (int)n, path, ending);
 }
 
+void state_say_previous(const struct state *s, struct problem *err)
+{
+    AUTO(xfree) char *previous = xasprintf("%s.previous", s->path);
+    if (err == NULL || !file_exists(previous) || strchr(s->path, '\'') != NULL)
+        return;
+    problem_why(err, "The copy before the last save is %s.", previous);
+    problem_copy_command(err, "cp '%s' '%s'", previous, s->path);
+}
+
 static int read_document(struct state *s, struct problem *err)
 {
     AUTO_TEXT bytes = TEXT_INIT;
@@ -28,12 +38,15 @@ static int read_document(struct state *s, struct problem *err)
         }
         s->is_new = true;
         s->doc = node_map();
-        node_set(s->doc, "sluice", node_number(STATE_SCHEMA)); /* the first line says what the file is */
+        node_set(s->doc, "sluice",
+                 node_number(STATE_SCHEMA)); /* the first line says what the file is */
         return 0;
     }
     s->doc = node_parse_yaml(bytes.s, bytes.len, s->path, err);
-    if (s->doc == NULL)
+    if (s->doc == NULL) {
+        state_say_previous(s, err);
         return -1;
+    }
     long long schema = node_get_number(s->doc, "sluice", -1);
     if (schema == STATE_SCHEMA)
         return 0;
@@ -49,6 +62,7 @@ static int read_document(struct state *s, struct problem *err)
                  "%s: line %d: not a state file of sluice (no “sluice: %d”)", s->path,
                  n != NULL ? n->line : 1, STATE_SCHEMA);
     problem_fix(err, WHO_YOU, "name another file with --state; this one is left as it is");
+    state_say_previous(s, err);
     return -1;
 }
 
@@ -66,7 +80,8 @@ struct state *state_open(const char *path, bool need_lock, struct problem *err)
     }
     s->lock = file_lock(lock_path, &why);
     if (s->lock == NULL) {
-        if (need_lock || why.kind != PROBLEM_CONFLICT) {
+        /* who only looks may do so on a disk that cannot be written; an unsafe lock is refused */
+        if (need_lock || (why.kind != PROBLEM_CONFLICT && why.kind != PROBLEM_LOCAL)) {
             problem_move(err, &why);
             state_close(s);
             return NULL;
@@ -147,6 +162,12 @@ bool state_secret_is_kept(const struct field *f, const struct value *v)
 {
     return f->kind == FIELD_SECRET && f->keep == KEEP_STATE && v != NULL && v->secret != NULL &&
            v->reference == NULL;
+}
+
+bool state_can_keep(const struct state *s, struct wizard *w, int field)
+{
+    const struct field *f = wizard_rows(w)->fields[field];
+    return s->lock != NULL && s->vault != NULL && f->keep == KEEP_STATE && state_keeps_secrets(w);
 }
 
 /* Before the state that names them, so that a state never points to a secret that is not there. */
@@ -237,20 +258,24 @@ bool state_wants_passphrase(const struct state *s, struct wizard *w)
     return false;
 }
 
-/* A secret that stands in the file and was not typed anew meanwhile. */
+/* Secrets that the state says are stored and that were not entered anew meanwhile. What came from
+ * the environment only stood in for them. */
 static void take_in(struct state *s, struct wizard *w)
 {
     const struct rows *rows = wizard_rows(w);
     for (size_t i = 0; i < rows->field_count; i++) {
         const struct value *v = wizard_answer(w, (int)i);
-        if (rows->fields[i]->kind != FIELD_SECRET || v == NULL || v->secret != NULL ||
-            v->reference != NULL)
+        const struct node *n = state_stored_node(s, rows, rows->fields[i]);
+        bool stands_in = wizard_origin(w, (int)i) == ORIGIN_ENVIRONMENT;
+        if (n == NULL || v == NULL || v->reference != NULL || (v->secret != NULL && !stands_in))
             continue;
         struct secret *kept = vault_get(s->vault, rows->fields[i]->id);
         if (kept == NULL)
             continue;
-        enum origin origin = wizard_origin(w, (int)i) == ORIGIN_MADE ? ORIGIN_MADE : ORIGIN_STATE;
-        wizard_set(w, (int)i, value_secret(kept, NULL, v->host), origin, NULL);
+        const char *made = node_get_text(n, "made");
+        enum origin origin = made != NULL && strcmp(made, "true") == 0 ? ORIGIN_MADE : ORIGIN_STATE;
+        const char *host = v->secret == NULL ? v->host : node_get_text(n, "host");
+        wizard_set(w, (int)i, value_secret(kept, NULL, host), origin, NULL);
         secret_unref(kept);
     }
 }
@@ -281,10 +306,9 @@ int state_forget_secrets(struct state *s, struct wizard *w, struct problem *err)
     }
     vault_close(s->vault);
     s->vault = NULL;
-    if (unlink(s->vault_path) != 0 && file_exists(s->vault_path))
-        return problem_fail(err, PROBLEM_LOCAL, "unlink", "cannot remove %s", s->vault_path);
-    AUTO(xfree) char *previous = xasprintf("%s.previous", s->vault_path);
-    unlink(previous);
     wizard_touch(w);
-    return state_save(s, w, err);
+    int rc = state_save(s, w, err); /* first: a state never names a secret that is not there */
+    if (unlink(s->vault_path) != 0 && errno != ENOENT)
+        return problem_errno(err, errno, "cannot remove %s", s->vault_path);
+    return rc;
 }

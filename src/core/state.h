@@ -28,7 +28,8 @@ bool state_is_new(const struct state *s);        /* no file yet */
 const char *state_run(const struct state *s);    /* random id of this set-up, 16 hex */
 
 /* Puts what the file says into the wizard. Answers of an unknown id stay in the file. A bad value
- * is kept and reported by wizard_field_problem. */
+ * is kept and reported by wizard_field_problem; what is not of the form it must have (a list for a
+ * text, a journal that is no list) is PROBLEM_INPUT with file, line, reason. */
 int state_load(struct state *s, struct wizard *w, struct problem *err);
 /* Writes the wizard's present state. A failure leaves the old file and is also remembered
  * (state_save_problem) until a save succeeds. No-op when nothing changed since. */
@@ -50,6 +51,8 @@ bool state_wants_passphrase(const struct state *s, struct wizard *w);
 /* Opens or creates the secrets file and fills in the secrets it has for the wizard's fields. */
 int state_unlock(struct state *s, struct wizard *w, const struct secret *passphrase,
                  struct problem *err);
+/* Whether a secret of this field that is made now would outlive the process. */
+bool state_can_keep(const struct state *s, struct wizard *w, int field);
 /* Removes every stored secret and the file. */
 int state_forget_secrets(struct state *s, struct wizard *w, struct problem *err);
 
@@ -59,8 +62,8 @@ int state_forget_secrets(struct state *s, struct wizard *w, struct problem *err)
 /* The mapping of an answers file. Unknown ids and malformed values: PROBLEM_INPUT with file, line,
  * reason. */
 int answers_load(struct wizard *w, const char *path, struct problem *err);
-/* SLUICE_<STEP>_<FIELD> for every row; a secret is taken from the value and the variable removed.
- */
+/* SLUICE_<STEP>_<FIELD> for every row that has no answer of the state, or a secret that is not at
+ * hand; variables of secrets are wiped and removed, used or not. */
 int answers_environment(struct wizard *w, struct problem *err);
 /* "step.field=value"; PROBLEM_INPUT: unknown id, or a literal secret (wrong usage, 64). */
 int answers_set(struct wizard *w, const char *assignment, enum origin origin, struct problem *err);

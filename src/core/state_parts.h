@@ -22,6 +22,11 @@ struct state {
 
 /* state_write.c: puts the wizard's present state into the document. */
 void state_fill(struct state *s, struct wizard *w);
+/* The node {secret: stored, …} of an answer as the document has it; NULL = it is not stored. */
+const struct node *state_stored_node(const struct state *s, const struct rows *rows,
+                                     const struct field *f);
+/* state.c: names the copy before the last save beside what is wrong with the file. */
+void state_say_previous(const struct state *s, struct problem *err);
 /* True when secrets are to outlive the process in the secrets file (start.keep_secrets). */
 bool state_keeps_secrets(struct wizard *w);
 /* Is this an answer whose secret belongs into the secrets file? */

@@ -11,32 +11,66 @@ static const char *after_dot(const char *id)
     return strchr(id, '.') + 1;
 }
 
+static const struct node *answer_in(const struct state *s, const struct rows *rows,
+                                    const struct field *f)
+{
+    const struct node *of_step =
+        node_get(node_get(s->doc, "answers"), rows_step_of(rows, f->id)->id);
+    return node_get(of_step, after_dot(f->id));
+}
+
+const struct node *state_stored_node(const struct state *s, const struct rows *rows,
+                                     const struct field *f)
+{
+    const struct node *n = answer_in(s, rows, f);
+    const char *how = node_get_text(n, "secret");
+    return f->kind == FIELD_SECRET && how != NULL && strcmp(how, "stored") == 0 ? n : NULL;
+}
+
+/* Where the secret is found after a restart: "stored" (the secrets file has it, or will have had it
+ * before this is written) or "asked". */
+static const char *secret_place(struct state *s, struct wizard *w, bool was_stored,
+                                const struct value *v)
+{
+    bool stored = s->vault != NULL ? state_keeps_secrets(w) && v->secret != NULL
+                                   : was_stored && v->secret == NULL && file_exists(s->vault_path);
+    return stored ? "stored" : "asked";
+}
+
+static struct node *secret_node(struct state *s, struct wizard *w, int field, const struct value *v)
+{
+    const struct rows *rows = wizard_rows(w);
+    const struct field *f = rows->fields[field];
+    if (f->keep == KEEP_NEVER && v->reference == NULL)
+        return NULL;
+    const struct node *stored = state_stored_node(s, rows, f);
+    if (stored != NULL && s->vault == NULL && v->secret != NULL &&
+        wizard_origin(w, field) == ORIGIN_ENVIRONMENT)
+        return node_copy(stored); /* it stands in for what is locked away */
+    const struct node *before = answer_in(s, rows, f);
+    struct node *n = before != NULL && before->kind == NODE_MAP ? node_copy(before) : node_map();
+    node_set_text(n, "secret",
+                  v->reference != NULL ? v->reference : secret_place(s, w, stored != NULL, v));
+    node_set_text(n, "host", v->host);
+    if (wizard_origin(w, field) == ORIGIN_MADE)
+        node_set(n, "made", node_bool(true));
+    else
+        node_remove(n, "made");
+    return n;
+}
+
 /* The node of an answer, or NULL when none is to be written. */
 static struct node *answer_node(struct state *s, struct wizard *w, int field)
 {
     const struct field *f = wizard_rows(w)->fields[field];
-    bool visible = wizard_visible(w, field);
     const struct value *v = wizard_answer(w, field);
-    if (v == NULL && visible && f->kind != FIELD_SECRET)
+    if (f->kind == FIELD_SECRET)
+        return v != NULL && v->kind == VALUE_SECRET ? secret_node(s, w, field, v) : NULL;
+    if (f->keep == KEEP_NEVER)
+        return NULL;
+    if (v == NULL && wizard_visible(w, field))
         v = wizard_effective(w, field); /* defaults too: the file tells the whole set-up */
-    if (v == NULL)
-        return NULL;
-    if (f->kind != FIELD_SECRET)
-        return value_to_node(v);
-    if (f->keep == KEEP_NEVER && v->reference == NULL)
-        return NULL;
-    struct node *n = value_to_node(v);
-    if (v->reference == NULL) {
-        /* a locked file still has what it had; an open one has what was put in */
-        bool stored = s->vault == NULL ? v->secret == NULL && file_exists(s->vault_path)
-                                       : state_keeps_secrets(w) && v->secret != NULL;
-        node_set_text(n, "secret", stored ? "stored" : "asked");
-    }
-    if (v->host != NULL)
-        node_set_text(n, "host", v->host);
-    if (wizard_origin(w, field) == ORIGIN_MADE)
-        node_set(n, "made", node_bool(true));
-    return n;
+    return value_to_node(v);
 }
 
 static void fill_answers(struct state *s, struct wizard *w)
@@ -82,7 +116,7 @@ static void fill_facts(struct state *s, struct wizard *w)
     }
 }
 
-static void fill_check(struct node *n, const struct outcome *o, const char *accepted)
+static void fill_check(struct node *n, const struct outcome *o)
 {
     char hex[DIGEST_HEX];
     AUTO(xfree) char *at = clock_iso(o->at);
@@ -93,11 +127,12 @@ static void fill_check(struct node *n, const struct outcome *o, const char *acce
     node_set_text(n, "line", o->line);
     bool bad =
         o->status == STATUS_FAILED || o->status == STATUS_WARNED || o->status == STATUS_UNREACHABLE;
+    bool refused = bad && o->kind == PROBLEM_REFUSED; /* not to be repeated after a restart */
+    node_set_text(n, "kind", refused ? problem_kind_name(o->kind) : NULL);
     node_set_text(n, "code", bad ? o->code : NULL);
     node_set_text(n, "why", bad ? o->why : NULL);
     node_set_text(n, "fix", bad ? o->fix : NULL);
     node_set_text(n, "who", bad && o->fix != NULL ? problem_who_name(o->who) : NULL);
-    node_set_text(n, "accepted", accepted);
 }
 
 static void fill_checks(struct state *s, struct wizard *w)
@@ -105,10 +140,13 @@ static void fill_checks(struct state *s, struct wizard *w)
     const struct rows *rows = wizard_rows(w);
     struct node *checks = node_child_map(s->doc, "checks");
     for (size_t i = 0; i < rows->check_count; i++) {
-        struct check_view v;
-        wizard_check_view(w, (int)i, &v);
-        if (v.outcome != NULL && v.outcome->status != STATUS_CANCELLED)
-            fill_check(node_child_map(checks, rows->checks[i]->id), v.outcome, v.accepted);
+        const char *id = rows->checks[i]->id;
+        const struct outcome *o = wizard_outcome(w, (int)i);
+        const char *accepted = wizard_accepted(w, (int)i);
+        if (o != NULL && o->status != STATUS_CANCELLED)
+            fill_check(node_child_map(checks, id), o);
+        if (accepted != NULL || node_get(checks, id) != NULL)
+            node_set_text(node_child_map(checks, id), "accepted", accepted);
     }
 }
 

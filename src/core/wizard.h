@@ -108,6 +108,8 @@ struct digest wizard_check_digest(struct wizard *w, int check); /* of what it wo
  * giver that it no longer gives are dropped. False when its digest is no longer current, or when it
  * was told to run again while it ran: then nothing is stored. */
 bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o);
+/* The last outcome, current or not; borrowed, NULL none. */
+const struct outcome *wizard_outcome(const struct wizard *w, int check);
 /* As read from the state file: outcome without facts, and digests (and kept data) of facts. */
 void wizard_restore_outcome(struct wizard *w, int check, struct outcome *o);
 void wizard_restore_fact(struct wizard *w, int fact, struct digest digest, struct fact *kept);

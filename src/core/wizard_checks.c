@@ -331,6 +331,11 @@ void wizard_accept(struct wizard *w, int check, const char *reason)
     w->version++;
 }
 
+const struct outcome *wizard_outcome(const struct wizard *w, int check)
+{
+    return w->checks[check].outcome;
+}
+
 const char *wizard_accepted(const struct wizard *w, int check)
 {
     return w->checks[check].accepted;

@@ -797,8 +797,10 @@ static void many_checks_are_cheap(void **state)
     warm = clock_ms() - warm;
     print_message("100 checks: %lld us after an edit, %lld us at each further look\n",
                   (long long)cold * 100, (long long)warm * 10 / 2);
-    assert_true(cold < 10 * 40); /* sanitizers on a busy machine; 2 ms a look without */
-    assert_true(warm < 100 * 40);
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+    assert_true(cold <= 10 * 20); /* ms; twice 200 tables a check are hashed and judged anew */
+    assert_true(warm <= 100 * 2);
+#endif
     wizard_free(w);
     rows_release(&rows);
 }
