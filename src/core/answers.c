@@ -14,11 +14,12 @@ static int refuse_unknown(const struct rows *rows, const struct node *root, cons
 {
     for (size_t i = 0; i < root->count; i++) {
         const struct node *of_step = root->items[i];
-        if (rows_step(rows, root->keys[i]) < 0 || of_step->kind != NODE_MAP) {
+        bool blank = of_step->kind == NODE_SCALAR && node_text(of_step) == NULL;
+        if (rows_step(rows, root->keys[i]) < 0 || (of_step->kind != NODE_MAP && !blank)) {
             problem_fail(err, PROBLEM_INPUT, "unknown id", "%s: line %d: “%s” is %s", path,
                          of_step->line, root->keys[i],
-                         of_step->kind == NODE_MAP ? "no step"
-                                                   : "not a mapping of a step's answers");
+                         rows_step(rows, root->keys[i]) < 0 ? "no step"
+                                                            : "not a mapping of a step's answers");
             problem_fix(err, WHO_YOU, "correct the name; `sluice --help` lists the steps");
             return -1;
         }
@@ -53,6 +54,8 @@ int answers_load(struct wizard *w, const char *path, struct problem *err)
     if (doc == NULL)
         return -1;
     const struct node *root = node_get(doc, "answers"); /* a state file serves as well */
+    if (root != NULL && root->kind == NODE_SCALAR && node_text(root) == NULL)
+        return 0;
     if (root == NULL || root->kind != NODE_MAP)
         root = doc;
     if (refuse_unknown(rows, root, path, err) != 0)
@@ -62,10 +65,9 @@ int answers_load(struct wizard *w, const char *path, struct problem *err)
         const struct node *of_step = node_get(root, rows_step_of(rows, id)->id);
         const struct node *n = node_get(of_step, strchr(id, '.') + 1);
         if (n == NULL || wizard_set_node(w, (int)i, n, ORIGIN_ANSWERS, &why) == 0)
-            continue;
+            continue; /* here, unlike in the state, one that is not valid is refused */
         problem_fail(err, PROBLEM_INPUT, why.code, "%s: %s", path, why.what);
-        if (why.fix != NULL)
-            problem_fix(err, WHO_YOU, "%s", why.fix);
+        problem_fix(err, WHO_YOU, "%s", why.fix != NULL ? why.fix : "correct that line");
         return -1;
     }
     return 0;
@@ -79,25 +81,44 @@ static char *variable_name(const char *id)
     return name;
 }
 
+/* A secret that is not at hand may come from the environment, whatever the state says of it. */
+static bool wants_environment(struct wizard *w, int field)
+{
+    const struct value *v = wizard_answer(w, field);
+    bool asked = v != NULL && v->kind == VALUE_SECRET && v->secret == NULL && v->reference == NULL;
+    return asked || wizard_origin(w, field) < ORIGIN_STATE;
+}
+
+static int take_variable(struct wizard *w, int field, const char *name, const char *value,
+                         struct problem *err)
+{
+    AUTO_PROBLEM why = PROBLEM_INIT;
+    if (wizard_set_text(w, field, value, ORIGIN_ENVIRONMENT, &why) == 0)
+        return 0;
+    problem_fail(err, PROBLEM_INPUT, why.code, "%s: %s", name, why.what);
+    if (why.fix != NULL)
+        problem_fix(err, WHO_YOU, "%s", why.fix);
+    return -1;
+}
+
 int answers_environment(struct wizard *w, struct problem *err)
 {
     const struct rows *rows = wizard_rows(w);
+    int rc = 0;
     for (size_t i = 0; i < rows->field_count; i++) {
         AUTO(xfree) char *name = variable_name(rows->fields[i]->id);
-        AUTO(xfree) char *value = xstrdup(getenv(name));
-        if (value == NULL || wizard_origin(w, (int)i) >= ORIGIN_STATE)
+        char *value = getenv(name);
+        if (value == NULL)
             continue;
-        if (rows->fields[i]->kind == FIELD_SECRET)
+        if (rc == 0 && value[0] != '\0' && wants_environment(w, (int)i))
+            rc = take_variable(w, (int)i, name, value, err);
+        if (rows->fields[i]->kind == FIELD_SECRET) { /* used or not */
+            /* unsetenv forgets the pointer only; the bytes would stay in /proc/PID/environ */
+            explicit_bzero(value, strlen(value));
             unsetenv(name);
-        AUTO_PROBLEM why = PROBLEM_INIT;
-        if (wizard_set_text(w, (int)i, value, ORIGIN_ENVIRONMENT, &why) == 0)
-            continue;
-        problem_fail(err, PROBLEM_INPUT, why.code, "%s: %s", name, why.what);
-        if (why.fix != NULL)
-            problem_fix(err, WHO_YOU, "%s", why.fix);
-        return -1;
+        }
     }
-    return 0;
+    return rc;
 }
 
 int answers_set(struct wizard *w, const char *assignment, enum origin origin, struct problem *err)
@@ -119,12 +140,7 @@ int answers_set(struct wizard *w, const char *assignment, enum origin origin, st
             problem_fix(err, WHO_YOU, "write %s=env:NAME or %s=file:/absolute/path", id, id);
             return -1;
         }
-        struct secret *s = secret_from_reference(equals + 1, err);
-        if (s == NULL)
-            return -1;
-        int rc = wizard_set(w, field, value_secret(s, equals + 1, NULL), origin, err);
-        secret_unref(s);
-        return rc;
+        return wizard_set_reference(w, field, equals + 1, origin, err);
     }
     return wizard_set_text(w, field, equals + 1, origin, err);
 }

@@ -43,7 +43,7 @@ void recent_add(const char *path)
 {
     AUTO(xfree) char *recent = recent_path();
     char *absolute = realpath(path, NULL);
-    if (recent == NULL || absolute == NULL) {
+    if (recent == NULL || absolute == NULL || strchr(absolute, '\n') != NULL) {
         free(absolute);
         return;
     }

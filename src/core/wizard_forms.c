@@ -143,8 +143,9 @@ int wizard_set_reference(struct wizard *w, int field, const char *reference, enu
 static int bad_node(struct problem *err, const struct field *f, const struct node *n,
                     const char *wanted)
 {
-    return problem_fail(err, PROBLEM_INPUT, "form", "line %d: %s must be %s", n->line, f->id,
-                        wanted);
+    problem_fail(err, PROBLEM_INPUT, "form", "line %d: %s must be %s", n->line, f->id, wanted);
+    problem_fix(err, WHO_YOU, "correct the line");
+    return -1;
 }
 
 /* A problem of the value itself, with the line and field it stands at. */
@@ -152,8 +153,7 @@ static void at_line(struct problem *err, const struct node *n, const struct fiel
                     const struct problem *why)
 {
     problem_fail(err, PROBLEM_INPUT, why->code, "line %d: %s: %s", n->line, f->id, why->what);
-    if (why->fix != NULL)
-        problem_fix(err, why->who, "%s", why->fix);
+    problem_fix(err, why->who, "%s", why->fix != NULL ? why->fix : "correct the line");
 }
 
 /* {secret: stored|asked|env:NAME|file:/path, host: …, made: true}; the first two only in a state
