@@ -5,12 +5,15 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "core/clean.h"
 #include "core/mem.h"
+#include "core/utf8.h"
 #include "ui/guard.h"
 #include "ui/theme.h"
+#include "ui/wrap.h"
 
 #define LINE_BYTES 4096 /* what the kernel holds of one line (MAX_CANON of Linux) */
 
@@ -29,15 +32,52 @@ static void send_bytes(const struct console *c, const char *s, size_t n)
     }
 }
 
-static void show(const struct console *c, const char *s, const char *end)
+/* 0 when it is not known: then nothing is wrapped. The last column stays free, as some terminals
+ * move on when it is used. */
+static int width_of(const struct console *c)
+{
+    struct winsize size = {0};
+    return ioctl(c->out, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col - 1 : 0;
+}
+
+/* Further lines of a line stand two columns in from its first. */
+static void wrap_line(struct text *out, const char *s, size_t n, int width)
+{
+    size_t indent = 0, pos = 0;
+    struct wrap_line line;
+    while (indent < n && s[indent] == ' ')
+        indent++;
+    if (width == 0 || indent + 12 > (size_t)width || utf8_columns(s) <= width) {
+        text_addn(out, s, n);
+        return;
+    }
+    int inner = width - (int)indent - 2;
+    s += indent;
+    n -= indent;
+    for (bool first = true; wrap_next(s, n, &pos, inner + (first ? 2 : 0), &line); first = false)
+        text_addf(out, "%s%*s%.*s", first ? "" : "\n", (int)indent + (first ? 0 : 2), "",
+                  (int)line.len, s + line.at);
+}
+
+static void show(const struct console *c, const char *s, const char *end, bool wrap)
 {
     AUTO_TEXT clean = TEXT_INIT;
+    AUTO_TEXT lines = TEXT_INIT;
     AUTO_TEXT bytes = TEXT_INIT;
+    int width = wrap ? width_of(c) : 0;
     clean_add(&clean, s, strlen(s), CLEAN_LINES);
+    for (const char *at = clean.s; *at != '\0';) {
+        size_t n = strcspn(at, "\n");
+        AUTO(xfree) char *one = xstrndup(at, n);
+        wrap_line(&lines, one, n, width);
+        at += n;
+        if (*at == '\n')
+            text_addc(&lines, *at++);
+    }
     if (c->utf8)
-        text_addn(&bytes, clean.s, clean.len);
+        text_addn(&bytes, lines.s, lines.len);
     else
-        theme_add_ascii(&bytes, clean.s);
+        theme_add_ascii(&bytes, lines.s);
     text_add(&bytes, end);
     send_bytes(c, bytes.s, bytes.len);
 }
@@ -49,7 +89,17 @@ void console_say(struct console *c, const char *fmt, ...)
     va_start(ap, fmt);
     text_addv(&text, fmt, ap);
     va_end(ap);
-    show(c, text.s, "\n");
+    show(c, text.s, "\n", true);
+}
+
+void console_say_code(struct console *c, const char *fmt, ...)
+{
+    AUTO_TEXT text = TEXT_INIT;
+    va_list ap;
+    va_start(ap, fmt);
+    text_addv(&text, fmt, ap);
+    va_end(ap);
+    show(c, text.s, "\n", false);
 }
 
 /* TCSADRAIN: what was typed ahead stays. */
@@ -141,7 +191,7 @@ enum console_event console_ask(struct console *c, const char *prompt, bool hidde
             break;
         if (again) {
             set_echo(c, hidden);
-            show(c, prompt, " ");
+            show(c, prompt, " ", true);
             again = false;
         }
         struct pollfd fds[2] = {{.fd = c->in, .events = POLLIN},

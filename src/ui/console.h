@@ -32,8 +32,11 @@ enum console_event {
 int console_open(struct console *c, int in, int out, struct problem *err);
 void console_close(struct console *c);
 
-/* One line (or several) and its end. */
+/* One line (or several) and its end, wrapped at blanks where the terminal says how wide it is. */
 void console_say(struct console *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* As it is: what may be copied, such as SQL and commands, keeps its lines. */
+void console_say_code(struct console *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Shows the prompt and a blank, reads a line into `line` (without its end; emptied before). Hidden:
  * nothing typed is shown; the caller wipes the text. Ctrl-Z is done here and asks again. */

@@ -16,7 +16,7 @@
 #include "ui/term.h"
 #include "ui/wrap.h"
 
-#define NAME_COLS 14
+#define NAME_COLS 12
 #define WHO_COLS 12
 #define AGE_FROM_COLS 60 /* below, the state of an entry stands under the list only */
 
@@ -140,15 +140,22 @@ static void draw_needs(struct screen *s, const struct home_entry *e, struct rect
 
 static void draw_help(struct screen *s, struct rect r)
 {
-    canvas_put_wrapped(
-        &s->canvas, r, ROLE_TEXT,
-        "Enter  opens the set-up at the cursor where it was left; one that another sluice\n"
-        "       has open is shown and cannot be changed here\n"
-        "n      a new pipeline, in a file of its own\n"
-        "r, F5  reads the files again\n"
-        "q, F10 leaves\n"
-        "What stands here is read from the files: nothing is asked of any service yet.\n"
-        "Another file: sluice --state FILE");
+    static const struct {
+        const char *keys, *text;
+    } lines[] = {
+        {"Enter", "opens the set-up at the cursor where it was left"},
+        {"n", "a new pipeline, in a file of its own"},
+        {"r F5", "reads the files again"},
+        {"q F10", "leaves"},
+        {"", "What stands here is read from the files; no service was asked. Another file: "
+             "sluice --state FILE"},
+    };
+    int at = 0;
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        struct rect line = rect_rows(r, at, -1);
+        canvas_put(&s->canvas, line, 0, 0, ROLE_KEY, lines[i].keys);
+        at += canvas_put_wrapped(&s->canvas, rect_cols(line, 8, -1), ROLE_TEXT, lines[i].text);
+    }
 }
 
 static void draw_below(struct screen *s, struct rect r)
@@ -272,6 +279,7 @@ int home_run(struct home *h, const struct rows *rows, bool no_color, char **path
     list_set_count(&s.list, h->count + 1);
     while (!s.leave) {
         draw_all(&s);
+        term_draw(s.term, &s.canvas);
         int fds[2];
         term_fds(s.term, fds);
         struct pollfd p[2] = {{.fd = fds[0], .events = POLLIN}, {.fd = fds[1], .events = POLLIN}};

@@ -114,12 +114,13 @@ void home_age(int64_t seconds, struct text *out)
         {(int64_t)60 * 86400, (int64_t)30 * 86400, "month"},
         {86400, 86400, "day"},
         {3600, 3600, "hour"},
-        {60, 60, "minute"},
+        {60, 60, "min"}, /* has no plural */
     };
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
         if (seconds >= units[i].from) {
             long long n = (long long)(seconds / units[i].unit);
-            text_addf(out, "%lld %s%s ago", n, units[i].name, n == 1 ? "" : "s");
+            text_addf(out, "%lld %s%s ago", n, units[i].name,
+                      n == 1 || units[i].unit == 60 ? "" : "s");
             return;
         }
     text_add(out, "just now");

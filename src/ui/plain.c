@@ -193,9 +193,9 @@ static bool offer(struct plain *p, int check, bool *taken)
 static bool check_step(struct plain *p, bool again)
 {
     bool taken = true;
-    begin_telling(p);
     while (taken) {
         taken = false;
+        begin_telling(p);
         engine_want_step(p->engine, p->step, EFFECT_READS, again);
         if (!plain_run_wanted(p) || !run_probes(p, again))
             return false;

@@ -43,6 +43,7 @@ bool plain_ask_list(struct plain *p, int field);
 /* --- plain_show.c: what is told. */
 
 #define plain_say(p, ...) console_say(&(p)->console, __VA_ARGS__)
+#define plain_say_code(p, ...) console_say_code(&(p)->console, __VA_ARGS__)
 void plain_say_problem(struct plain *p, const struct problem *what);
 void plain_heading(struct plain *p);
 /* One check: "Checking. 2 failed: wal_level is replica, replica found. Blocks." and what to do. */

@@ -23,7 +23,7 @@ static void say_change(struct plain *p, size_t number, const struct change *c)
         plain_say(p, "  Caution: %s", c->caution);
     for (const char *at = c->preview; at != NULL && *at != '\0';) {
         size_t n = strcspn(at, "\n");
-        plain_say(p, "  | %.*s", (int)n, at);
+        plain_say_code(p, "  | %.*s", (int)n, at);
         at += n + (at[n] == '\n');
     }
 }

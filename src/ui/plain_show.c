@@ -29,7 +29,7 @@ void plain_say_problem(struct plain *p, const struct problem *what)
     if (what->fix != NULL)
         plain_say(p, "  Do: %s: %s", problem_who_name(what->who), what->fix);
     if (what->copy != NULL)
-        plain_say(p, "  Command: %s", what->copy);
+        plain_say_code(p, "  Command: %s", what->copy);
 }
 
 /* --- step
@@ -61,7 +61,8 @@ void plain_heading(struct plain *p)
     const char *name = snap_text(snap, "start.name");
     plain_say(p, "\nsluice: %s%s%s, step %d of %zu, %s. %s",
               name[0] != '\0' ? "pipeline \"" : "a new pipeline", name, name[0] != '\0' ? "\"" : "",
-              p->step + 1, p->rows->step_count, s->title, saved_word(p));
+              p->step + 1, p->rows->step_count, s->number[0] != '\0' ? s->title : s->name,
+              saved_word(p));
     snapshot_unref(snap);
     if (s->intro != NULL)
         plain_say(p, "%s", s->intro);
@@ -133,7 +134,7 @@ static void say_fix(struct plain *p, const struct check_view *v)
     if (o->fix != NULL)
         plain_say(p, "  Do: %s: %s", problem_who_name(o->who), o->fix);
     if (o->copy != NULL)
-        plain_say(p, "  Command: %s", o->copy);
+        plain_say_code(p, "  Command: %s", o->copy);
 }
 
 void plain_tell_check(struct plain *p, int check)
@@ -232,7 +233,8 @@ static void say_outcome(struct plain *p, const struct outcome *o)
     say_part(p, "Why", o->why);
     if (o->fix != NULL)
         plain_say(p, "  Do: %s: %s", problem_who_name(o->who), o->fix);
-    say_part(p, "Command", o->copy);
+    if (o->copy != NULL)
+        plain_say_code(p, "  Command: %s", o->copy);
     say_part(p, "Read", o->link);
     say_part(p, "Code", o->code);
     for (size_t i = 0; i < o->item_count; i++) {
