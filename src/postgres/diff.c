@@ -64,8 +64,16 @@ static void add_names(struct text *sql, const char *const *names, size_t count)
             text_add(sql, i == 0 ? "\n    " : ",\n    ");
         else
             text_add(sql, i == 0 ? " " : ", ");
-        text_add(sql, names[i]);
+        AUTO(xfree) char *name = postgres_sql_name(names[i]);
+        text_add(sql, name);
     }
+}
+
+/* One name, quoted where it must be and fit to be shown. */
+static char *sql_ident(const char *name)
+{
+    AUTO(xfree) char *quoted = pg_quote_ident(name);
+    return postgres_sql_name(quoted);
 }
 
 /* --- role ------------------------------------------------------------------------------------ */
@@ -176,7 +184,7 @@ static void add_usage(const struct postgres_found *f, const char *user, struct p
     const char **schemas = schemas_lacking(f, marks, &count);
     AUTO_TEXT sql = TEXT_INIT;
     for (size_t i = 0; i < count; i++) {
-        AUTO(xfree) char *name = pg_quote_ident(schemas[i]);
+        AUTO(xfree) char *name = sql_ident(schemas[i]);
         text_addf(&sql, "%s%s", i > 0 ? ", " : "", name);
         add_item(d, xasprintf("usage %s", name));
     }
@@ -211,7 +219,7 @@ void postgres_diff_grants(const struct postgres_server *s, const struct postgres
 {
     AUTO(xfree) char *user = pg_quote_ident(f->role->name);
     if (!f->role->exists || !f->role->connects) {
-        AUTO(xfree) char *database = pg_quote_ident(s->database);
+        AUTO(xfree) char *database = sql_ident(s->database);
         add_statement(d, xasprintf("GRANT CONNECT ON DATABASE %s TO %s", database, user));
         add_item(d, xstrdup("connect"));
     }
@@ -281,10 +289,10 @@ void postgres_diff_repair(const struct postgres_table *t, const char *repair,
                           struct postgres_diff *d)
 {
     const char *index = index_of(t, repair);
+    AUTO(xfree) char *table = postgres_sql_name(t->written);
     if (index != NULL && (t->replica != 'i' || !t->identified)) {
-        AUTO(xfree) char *name = pg_quote_ident(index);
-        add_statement(
-            d, xasprintf("ALTER TABLE %s REPLICA IDENTITY USING INDEX %s", t->written, name));
+        AUTO(xfree) char *name = sql_ident(index);
+        add_statement(d, xasprintf("ALTER TABLE %s REPLICA IDENTITY USING INDEX %s", table, name));
         add_item(d, xasprintf("index %s", index));
     }
     if (strcmp(repair, "full") != 0)
@@ -292,11 +300,12 @@ void postgres_diff_repair(const struct postgres_table *t, const char *repair,
     if (t->replica != 'f') {
         /* ONLY: of a partitioned table it is set on the table alone anyway, and its partitions
          * follow. */
-        add_statement(d, xasprintf("ALTER TABLE %s REPLICA IDENTITY FULL", t->written));
+        add_statement(d, xasprintf("ALTER TABLE %s REPLICA IDENTITY FULL", table));
         add_item(d, xstrdup("full"));
     }
     for (size_t i = 0; i < t->naked_count; i++) {
-        add_statement(d, xasprintf("ALTER TABLE %s REPLICA IDENTITY FULL", t->naked[i]));
+        AUTO(xfree) char *partition = postgres_sql_name(t->naked[i]);
+        add_statement(d, xasprintf("ALTER TABLE %s REPLICA IDENTITY FULL", partition));
         add_item(d, xasprintf("full %s", t->naked[i]));
     }
 }

@@ -2,9 +2,11 @@
 #include "postgres/names.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clean.h"
 #include "core/mem.h"
 #include "core/text.h"
 #include "core/utf8.h"
@@ -65,6 +67,61 @@ char *postgres_join_table(const char *schema, const char *table)
     AUTO(xfree) char *s = pg_quote_ident(schema);
     AUTO(xfree) char *t = pg_quote_ident(table);
     return xasprintf("%s.%s", s, t);
+}
+
+/* Bytes of the character at p, and whether the sanitiser lets it pass as it is. */
+static size_t next_char(const char *p, bool *clean)
+{
+    size_t n = 1;
+    while (((unsigned char)p[n] & 0xc0) == 0x80 && n < 4)
+        n++;
+    AUTO(xfree) char *one = xstrndup(p, n);
+    AUTO(xfree) char *shown = clean_copy(one, CLEAN_LINE);
+    *clean = strcmp(one, shown) == 0;
+    return n;
+}
+
+static uint32_t code_point(const char *p, size_t n)
+{
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t c = (unsigned char)p[0] & masks[n];
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | ((unsigned char)p[i] & 0x3f);
+    return c;
+}
+
+static void add_escaped(struct text *out, const char *p, size_t n, bool clean)
+{
+    if (clean && *p == '\\')
+        text_add(out, "\\\\");
+    else if (clean || !utf8_valid(p, n)) /* bytes of no encoding have no escape */
+        text_addn(out, p, n);
+    else
+        text_addf(out, "\\+%06X", (unsigned)code_point(p, n));
+}
+
+char *postgres_sql_name(const char *written)
+{
+    AUTO(xfree) char *shown = clean_copy(written, CLEAN_LINE);
+    if (strcmp(shown, written) == 0)
+        return xstrdup(written);
+    AUTO_TEXT out = TEXT_INIT;
+    bool quoted = false;
+    for (const char *p = written; *p != '\0';) {
+        bool clean;
+        size_t n = next_char(p, &clean);
+        if (*p == '"' && !(quoted && p[1] == '"')) {
+            quoted = !quoted;
+            text_add(&out, quoted ? "U&\"" : "\"");
+        } else if (*p == '"') {
+            text_add(&out, "\"\"");
+            n = 2;
+        } else {
+            add_escaped(&out, p, n, clean);
+        }
+        p += n;
+    }
+    return text_take(&out);
 }
 
 bool postgres_plain_name(const char *name)

@@ -18,6 +18,10 @@
 int postgres_split_table(const char *text, char **schema, char **table, struct problem *err);
 /* schema.table with each part quoted where it must be; xfree. */
 char *postgres_join_table(const char *schema, const char *table);
+/* The same name as it stands in SQL that is shown, handed over and sent: a part with characters
+ * that must not reach a terminal (control characters, bidi overrides) in the U&"\0009" form, so
+ * that what is shown is what runs; xfree. */
+char *postgres_sql_name(const char *written);
 /* [a-z_][a-z0-9_]{0,62}: what the connector takes for slots and, because pgoutput folds case,
  * publications. */
 bool postgres_plain_name(const char *name);

@@ -9,7 +9,7 @@
 #include "postgres/facts.h"
 #include "postgres/survey.h"
 
-#define PAUSE_MS 400    /* between tries, in which those that queued behind us go on */
+#define PAUSE_MS 1400   /* between tries, in which those that queued behind us go on */
 #define RESERVE_MS 4000 /* of the deadline: for a last try and its end */
 
 struct holder {
@@ -71,9 +71,8 @@ static int attempt(struct run *run, struct pg *pg, const struct postgres_work *w
         rc = w->guard(run, pg, w->ctx, err);
     if (rc == 0)
         return execute(run, pg, "COMMIT", err);
-    if (pg_alive(pg))
-        execute(run, pg, "ROLLBACK",
-                NULL); /* when it fails the connection is closed, which does it too */
+    /* On a lost connection this fails, and the server has rolled back by itself. */
+    execute(run, pg, "ROLLBACK", NULL);
     return -1;
 }
 

@@ -6,7 +6,7 @@
 
 #include "net/pg.h"
 
-#define POSTGRES_LOCK_WAIT_MS 2000 /* of one try; the lock_timeout to open the connection with */
+#define POSTGRES_LOCK_WAIT_MS 600 /* of one try; the lock_timeout to open the connection with */
 
 struct postgres_work {
     const char *const *statements;

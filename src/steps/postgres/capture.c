@@ -187,22 +187,28 @@ static const char *select_fault(const struct problem *p, const char **fix)
     return p->what != NULL ? p->what : "cannot be read";
 }
 
-static void judge_select(struct outcome *out, const char *table, const struct pg_item *item,
-                         size_t *bad)
+struct selecting {
+    struct outcome *out;
+    size_t bad;
+    bool denied; /* at least one */
+};
+
+static void judge_select(struct selecting *s, const char *table, const struct pg_item *item)
 {
     if (item->result != NULL) {
-        outcome_item(out, STATUS_PASSED, table, "read", NULL);
+        outcome_item(s->out, STATUS_PASSED, table, "read", NULL);
         return;
     }
     const char *fix;
     const char *fault = select_fault(&item->problem, &fix);
-    outcome_item(out, STATUS_FAILED, table, fault, fix);
-    ++*bad;
+    outcome_item(s->out, STATUS_FAILED, table, fault, fix);
+    s->bad++;
+    s->denied |= item->problem.code != NULL && strcmp(item->problem.code, "42501") == 0;
 }
 
 /* One batch from `from` on; -1 with err when the connection failed. */
 static int select_batch(struct run *run, struct pg *pg, const struct value *tables, size_t from,
-                        size_t n, struct outcome *out, size_t *bad, struct problem *err)
+                        size_t n, struct selecting *s, struct problem *err)
 {
     struct pg_item items[BATCH] = {0};
     char *sql[BATCH] = {0};
@@ -213,7 +219,7 @@ static int select_batch(struct run *run, struct pg *pg, const struct value *tabl
     int rc = pg_pipeline(run, pg, items, n, err);
     for (size_t i = 0; i < n; i++) {
         if (rc == 0)
-            judge_select(out, tables->items[from + i], &items[i], bad);
+            judge_select(s, tables->items[from + i], &items[i]);
         xfree(sql[i]);
     }
     pg_items_release(items, n);
@@ -231,23 +237,27 @@ static void run_select(struct run *run, struct outcome *out)
         outcome_problem(out, &err);
         return;
     }
-    size_t bad = 0, n = 0;
+    struct selecting s = {.out = out};
+    size_t n = 0;
     int rc = 0;
     for (size_t i = 0; i < tables->count && rc == 0; i += n) {
         n = tables->count - i < BATCH ? tables->count - i : BATCH;
         run_progress(run, (int64_t)i, (int64_t)tables->count, NULL);
-        rc = select_batch(run, lease.pg, tables, i, n, out, &bad, &err);
+        rc = select_batch(run, lease.pg, tables, i, n, &s, &err);
     }
     postgres_return(run, &lease);
     if (rc != 0) {
         outcome_problem(out, &err);
-    } else if (bad == 0) {
+    } else if (s.bad == 0) {
         outcome_pass(out, "%zu table%s read", tables->count, tables->count == 1 ? "" : "s");
     } else {
-        outcome_fail(out, "42501", "%zu of %zu tables cannot be read", bad, tables->count);
-        outcome_why(out, "Estuary's own check does not notice a denied SELECT; its backfill would "
-                         "stop in the middle.");
-        outcome_fix(out, WHO_DBA, "see each line");
+        outcome_fail(out, s.denied ? "42501" : "table", "%zu of %zu tables cannot be read", s.bad,
+                     tables->count);
+        if (s.denied)
+            outcome_why(out, "Estuary's own check does not notice a denied SELECT; its backfill "
+                             "would stop in the "
+                             "middle.");
+        outcome_fix(out, s.denied ? WHO_DBA : WHO_YOU, "see each line");
     }
 }
 

@@ -271,13 +271,33 @@ static const char *const *relations_of(const struct live *l, size_t *count)
     return l->wanted.tables;
 }
 
+static const char *foreign_owner(const struct live *l)
+{
+    for (size_t i = 0; i < l->found.chosen->count; i++)
+        if (l->found.chosen->rows[i].found && !l->found.chosen->rows[i].admin_owns)
+            return l->found.chosen->rows[i].owner;
+    return NULL;
+}
+
 static void explain_denied(const struct live *l, struct problem *err)
 {
     if (err == NULL || err->code == NULL || strcmp(err->code, "42501") != 0)
         return;
-    problem_fix(err, WHO_DBA,
-                "give the admin %s the right, e.g. GRANT owner TO %s; or hand over the SQL",
-                l->server->admin, l->server->admin);
+    const char *owner = foreign_owner(l);
+    if (l->change->kind == &postgres_kind_role) {
+        problem_fix(
+            err, WHO_DBA,
+            "use a superuser as admin (from PostgreSQL 16 on also a role with CREATEROLE and "
+            "REPLICATION), or hand over the SQL");
+    } else if (owner != NULL) {
+        AUTO(xfree) char *name = pg_quote_ident(owner);
+        AUTO(xfree) char *admin = pg_quote_ident(l->server->admin);
+        problem_fix(err, WHO_DBA, "make the admin a member of the owner, or hand over the SQL");
+        problem_copy_command(err, "GRANT %s TO %s;", name, admin);
+    } else {
+        problem_fix(err, WHO_DBA, "give the admin %s that right, or hand over the SQL",
+                    l->server->admin);
+    }
 }
 
 static int send_with(struct run *run, struct live *l, differ *send, differ *diff,

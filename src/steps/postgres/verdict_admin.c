@@ -115,19 +115,20 @@ static void run_admin_rights(struct run *run, struct outcome *out)
     }
     outcome_fail(out, "42501", "%s lacks rights for %zu of the things to be made", j.server->admin,
                  j.lacks);
+    if (j.owner == NULL) {
+        outcome_why(out, "PostgreSQL lets only some roles give such rights; see each line.");
+        outcome_fix(out, WHO_DBA, "use another admin, or run the plan's SQL as a superuser");
+        return;
+    }
+    AUTO(xfree) char *owner = pg_quote_ident(j.owner);
+    AUTO(xfree) char *admin = pg_quote_ident(j.server->admin);
     outcome_why(
         out,
-        "PostgreSQL lets only owners publish a table; GRANT by another reports success and grants "
-        "nothing.");
-    outcome_fix(
-        out, WHO_DBA,
-        "make the admin a member of the owner, use the owner as admin, or run the plan's SQL "
-        "as the owner");
-    if (j.owner != NULL) {
-        AUTO(xfree) char *owner = pg_quote_ident(j.owner);
-        AUTO(xfree) char *admin = pg_quote_ident(j.server->admin);
-        outcome_copy_command(out, "GRANT %s TO %s;", owner, admin);
-    }
+        "Only owners may publish a table; GRANT by another reports success and grants nothing.");
+    outcome_fix(out, WHO_DBA,
+                "make the admin a member of the owner, use the owner as admin, or run the plan's "
+                "SQL as the owner");
+    outcome_copy_command(out, "GRANT %s TO %s;", owner, admin);
 }
 
 const struct check postgres_check_admin_rights = {

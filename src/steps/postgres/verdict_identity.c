@@ -17,6 +17,8 @@ static const char *why_naked(const struct postgres_table *t)
         return "REPLICA IDENTITY is NOTHING";
     if (t->replica == 'i')
         return "the index of its replica identity is gone";
+    if (t->key == POSTGRES_KEY_PRIMARY && t->kind == 'r')
+        return "its primary key is DEFERRABLE, which is no replica identity";
     if (t->kind == 'p')
         return t->partitions > 0 ? "no primary key, and partitions without replica identity"
                                  : "no primary key";

@@ -76,10 +76,11 @@ static void run_excess(struct run *run, struct outcome *out)
 {
     const struct postgres_role *r = role(run);
     const struct postgres_tables *t = run_fact(run, FACT_CHOSEN, &postgres_chosen_type);
+    const char *watermarks = run_text(run, "postgres.watermarks");
     AUTO_TEXT much = TEXT_INIT;
     size_t writable = 0;
     for (size_t i = 0; i < t->count && !r->super; i++) {
-        if (!t->rows[i].writes)
+        if (!t->rows[i].writes || strcmp(t->rows[i].written, watermarks) == 0)
             continue;
         writable++;
         outcome_item(out, STATUS_WARNED, t->rows[i].written, "the capture user may change its rows",
@@ -108,7 +109,8 @@ static void run_excess(struct run *run, struct outcome *out)
 const struct check postgres_check_excess_rights = {
     .id = "postgres.excess_rights",
     .title = "the capture user has no more rights than needed",
-    .reads = (const char *const[]){"postgres.user", FACT_ROLE, FACT_CHOSEN, NULL},
+    .reads =
+        (const char *const[]){"postgres.user", "postgres.watermarks", FACT_ROLE, FACT_CHOSEN, NULL},
     .needs = (const char *const[]){"postgres.role", NULL},
     .severity = SEV_WARNS,
     .cause = "An existing role was adopted that is an admin, a superuser, may make roles or "
@@ -217,12 +219,14 @@ const struct check postgres_check_watermarks = {
 /* --- publication ----------------------------------------------------------------------------- */
 
 static void judge_members(struct outcome *out, const struct postgres_tables *t,
-                          const char *watermarks, size_t *missing, size_t *filtered)
+                          const char *watermarks, size_t *missing, size_t *filtered,
+                          size_t *capturable)
 {
     for (size_t i = 0; i < t->count; i++) {
         const struct postgres_table *r = &t->rows[i];
         if (!postgres_capturable(r, watermarks))
             continue;
+        ++*capturable;
         if (r->filtered) {
             ++*filtered;
             outcome_item(out, STATUS_FAILED, r->written,
@@ -288,13 +292,13 @@ static void run_publication(struct run *run, struct outcome *out)
         judge_flags(out, p);
         return;
     }
-    size_t missing = 0, filtered = 0;
-    judge_members(out, t, watermarks, &missing, &filtered);
+    size_t missing = 0, filtered = 0, capturable = 0;
+    judge_members(out, t, watermarks, &missing, &filtered, &capturable);
     if (!p->watermarks)
         outcome_item(out, STATUS_FAILED, watermarks, "is not in it", NULL);
     if (missing + filtered > 0 || !p->watermarks) {
         outcome_fail(out, "publication", "%s lacks %zu of %zu tables", p->name,
-                     missing + filtered + !p->watermarks, t->count + 1);
+                     missing + filtered + !p->watermarks, capturable + 1);
         outcome_why(
             out,
             "Estuary finds and follows only what the publication hands out as the table itself.");
@@ -303,7 +307,7 @@ static void run_publication(struct run *run, struct outcome *out)
                                  : MAKE_IT "; a table that is not safe is left out of it");
         return;
     }
-    pass_publication(out, p, t->count);
+    pass_publication(out, p, capturable);
 }
 
 const struct check postgres_check_publication = {

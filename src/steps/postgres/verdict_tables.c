@@ -7,6 +7,7 @@
 #include "core/run.h"
 #include "core/text.h"
 #include "net/pg.h"
+#include "postgres/diff.h"
 #include "postgres/facts.h"
 #include "postgres/names.h"
 #include "postgres/tables.h"
@@ -172,10 +173,11 @@ const struct check postgres_check_table_names = {
 static void run_keys(struct run *run, struct outcome *out)
 {
     const struct postgres_tables *t = chosen(run);
+    const char *watermarks = run_text(run, "postgres.watermarks");
     size_t without = 0, fallback = 0, tables = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct postgres_table *r = &t->rows[i];
-        if (!is_table(r))
+        if (!postgres_capturable(r, watermarks))
             continue;
         tables++;
         AUTO(xfree) char *line = NULL;
@@ -207,7 +209,7 @@ static void run_keys(struct run *run, struct outcome *out)
 const struct check postgres_check_keys = {
     .id = "postgres.keys",
     .title = "tables have a key for Estuary",
-    .reads = (const char *const[]){"postgres.tables", FACT_CHOSEN, NULL},
+    .reads = (const char *const[]){"postgres.tables", "postgres.watermarks", FACT_CHOSEN, NULL},
     .severity = SEV_WARNS,
     .cause = "A table has neither a primary key nor a unique index whose columns are all NOT NULL, "
              "or its primary "
