@@ -18,7 +18,8 @@ int aws_here_open(struct run *run, struct aws_here *out, struct problem *err)
         aws_here_release(out);
         return -1;
     }
-    out->client = (struct aws_client){&out->credentials, out->credentials.region};
+    out->client =
+        (struct aws_client){.credentials = &out->credentials, .region = out->credentials.region};
     return 0;
 }
 
@@ -36,7 +37,8 @@ int aws_here_as_user(struct run *run, struct aws_here *out, struct problem *err)
     out->credentials.secret_key = secret_new(colon + 1, strlen(colon + 1));
     out->credentials.source = xstrdup("the access key made here");
     out->credentials.region = xstrdup(run_text(run, "emr.region"));
-    out->client = (struct aws_client){&out->credentials, out->credentials.region};
+    out->client =
+        (struct aws_client){.credentials = &out->credentials, .region = out->credentials.region};
     return 0;
 }
 
