@@ -1,9 +1,11 @@
 /* One AWS call from its parts to its parsed answer. See call.h. */
 #include "aws/call.h"
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <openssl/rand.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -16,7 +18,8 @@
 #include "core/mem.h"
 
 #define TRIES 4
-#define BACKOFF_MS 200
+#define BACKOFF_MS 250       /* of the first pause; doubled each time */
+#define BACKOFF_MAX_MS 20000 /* also the longest Retry-After that is waited for */
 
 void aws_call_init(struct aws_call *c, const struct aws_service *service, const char *action)
 {
@@ -39,6 +42,7 @@ void aws_call_release(struct aws_call *c)
     text_release(&c->query);
     for (size_t i = 0; i < ARRAY_LEN(c->extra); i++)
         xfree(c->extra[i].value);
+    xfree(c->resource);
 }
 
 static void add_pair(struct text *out, const char *name, const char *value)
@@ -68,8 +72,32 @@ void aws_answer_release(struct aws_answer *a)
     a->xml = NULL;
 }
 
-/* --- one attempt
- * -------------------------------------------------------------------------------------- */
+static void wipe_json(cJSON *node)
+{
+    for (; node != NULL; node = node->next) {
+        if (node->valuestring != NULL)
+            explicit_bzero(node->valuestring, strlen(node->valuestring));
+        wipe_json(node->child);
+    }
+}
+
+static void wipe_xml(struct xml_node *node)
+{
+    explicit_bzero(node->text, strlen(node->text));
+    for (size_t i = 0; i < node->count; i++)
+        wipe_xml(node->children[i]);
+}
+
+void aws_answer_wipe(struct aws_answer *a)
+{
+    wipe_json(a->json);
+    if (a->xml != NULL)
+        wipe_xml(a->xml);
+    text_wipe(&a->http.body);
+    aws_answer_release(a);
+}
+
+/* --- one attempt ------------------------------------------------------------------------------ */
 
 struct attempt {
     struct aws_endpoint endpoint;
@@ -85,10 +113,9 @@ static bool is_query(const struct aws_call *c)
     return c->service->protocol == AWS_QUERY || c->service->protocol == AWS_EC2;
 }
 
-static int prepare(const struct aws_client *client, const struct aws_call *c, const char *region,
-                   struct attempt *a, struct problem *err)
+static int prepare(const struct aws_call *c, const char *region, struct attempt *a,
+                   struct problem *err)
 {
-    (void)client;
     *a = (struct attempt){.path = TEXT_INIT, .body = TEXT_INIT};
     if (aws_endpoint_of(c->service, region, c->bucket, &a->endpoint, err) != 0)
         return -1;
@@ -173,7 +200,7 @@ static int send_once(struct run *run, const struct aws_client *client, const str
                      struct problem *err)
 {
     struct attempt a;
-    if (prepare(client, c, region, &a, err) != 0)
+    if (prepare(c, region, &a, err) != 0)
         return -1;
     AUTO(xfree)
     char *url =
@@ -183,8 +210,7 @@ static int send_once(struct run *run, const struct aws_client *client, const str
     bool has_body =
         a.body.len > 0 || strcasecmp(c->method, "POST") == 0 || strcasecmp(c->method, "PUT") == 0;
     if (has_body)
-        http_request_body(&request, a.content_type != NULL ? a.content_type : "", a.body.s,
-                          a.body.len);
+        http_request_body(&request, a.content_type, a.body.s, a.body.len);
     if (a.target != NULL)
         http_request_header(&request, "x-amz-target", a.target);
     for (size_t i = 0; i < ARRAY_LEN(c->extra) && c->extra[i].name != NULL; i++)
@@ -196,8 +222,8 @@ static int send_once(struct run *run, const struct aws_client *client, const str
     return rc;
 }
 
-/* --- retries
- * ------------------------------------------------------------------------------------------ */
+/* --- what the answer is -------------------------------------------------------------------------
+ */
 
 /* Seconds to add to our clock to get AWS's, by the answer's Date; 0 when it does not say. */
 static int64_t skew_of(const struct http_response *http)
@@ -207,92 +233,183 @@ static int64_t skew_of(const struct http_response *http)
     return theirs > 0 ? (int64_t)theirs - clock_wall() : 0;
 }
 
-static int back_off(struct run *run, int attempt, struct problem *err)
+static bool is_json(const struct aws_call *c)
 {
-    unsigned char random = 128;
-    RAND_bytes(&random, 1);
-    int most = BACKOFF_MS << (attempt < 6 ? attempt : 6);
-    return run_sleep(run, most / 2 + most * random / 512, err);
+    return c->service->protocol == AWS_JSON11 || c->service->protocol == AWS_REST_JSON;
 }
 
+/* Every answer of S3 and of the JSON services carries an id; what stands between us and them does
+ * not know of it. Answers of the query protocols name the action in their root. */
+static bool is_from_aws(const struct aws_call *c, const struct aws_answer *a)
+{
+    if (is_query(c)) {
+        size_t n = strlen(c->action);
+        return a->xml != NULL && strncmp(a->xml->name, c->action, n) == 0 &&
+               strcmp(a->xml->name + n, "Response") == 0;
+    }
+    if (is_json(c) && a->json != NULL && !cJSON_IsObject(a->json))
+        return false;
+    return http_response_header(&a->http, "x-amz-request-id") != NULL ||
+           http_response_header(&a->http, "x-amzn-RequestId") != NULL;
+}
+
+/* A body of S3's GetObject is the object, not an answer. */
+static bool is_object(const struct aws_call *c)
+{
+    return c->service->protocol == AWS_REST_XML && strcmp(c->action, "GetObject") == 0;
+}
+
+/* 0 = this is an answer to the call. Its own status says success, its content may say otherwise:
+ * S3 sends errors with 200, portals their page. */
 static int parse(const struct aws_call *c, struct aws_answer *out, struct problem *err)
 {
-    out->status = out->http.status;
-    if (out->http.body.len == 0)
-        return 0;
-    if (c->service->protocol == AWS_JSON11 || c->service->protocol == AWS_REST_JSON) {
-        out->json = json_parse(out->http.body.s, out->http.body.len, c->action, err);
-        return out->json != NULL ? 0 : -1;
+    AUTO_PROBLEM why = PROBLEM_INIT;
+    const struct text *body = &out->http.body;
+    bool broken = false;
+    if (body->len > 0 && is_json(c))
+        broken = (out->json = json_parse(body->s, body->len, c->action, &why)) == NULL;
+    else if (body->len > 0 && !is_object(c))
+        broken = (out->xml = xml_parse(body->s, body->len, c->action, &why)) == NULL;
+    if (broken || !is_from_aws(c, out)) {
+        aws_error_foreign(c, &out->http, why.why, err);
+        return -1;
     }
-    bool object = c->service->protocol == AWS_REST_XML && strcmp(c->action, "GetObject") == 0;
-    if (object)
-        return 0;
-    out->xml = xml_parse(out->http.body.s, out->http.body.len, c->action, err);
-    return out->xml != NULL ? 0 : -1;
+    return 0;
 }
+
+/* Fills e when the answer is an error, whatever its status. */
+static bool is_error(const struct aws_call *c, const struct aws_answer *a, struct aws_error *e)
+{
+    bool success = a->http.status >= 200 && a->http.status < 300;
+    bool hidden = success && (json_text(a->json, "__type") != NULL ||
+                              (a->xml != NULL && strcmp(a->xml->name, "Error") == 0));
+    if (success && !hidden)
+        return false;
+    aws_error_read(c->service, &a->http, e);
+    return true;
+}
+
+/* --- once more, or not --------------------------------------------------------------------------
+ */
 
 struct course { /* what one call learnt on its way */
     char region[48];
     int64_t skew;
     bool clock_corrected, region_corrected;
+    int attempt;
 };
 
-/* 1 = once more, 0 = the answer is final. */
-static int again(struct run *run, const struct aws_call *c, const struct http_response *http,
-                 const struct aws_error *e, int attempt, struct course *course, struct problem *err)
+enum { FINAL = -1 }; /* instead of a pause in ms */
+
+/* -1 when the answer does not say; more than the longest when it says nonsense. */
+static long retry_after_ms(const struct http_response *http)
+{
+    const char *s = http_response_header(http, "Retry-After");
+    if (s == NULL || !isdigit((unsigned char)s[0]) || s[strspn(s, "0123456789")] != '\0')
+        return -1;
+    return strlen(s) > 4 ? BACKOFF_MAX_MS + 1L : atol(s) * 1000;
+}
+
+static long next_pause(const struct aws_call *c, const struct course *course, long asked_ms)
+{
+    unsigned char random = 128;
+    int tries = c->tries > 0 ? c->tries : TRIES;
+    if (course->attempt + 1 >= tries || asked_ms > BACKOFF_MAX_MS)
+        return FINAL;
+    RAND_bytes(&random, 1);
+    long most = (long)BACKOFF_MS << (course->attempt < 6 ? course->attempt : 6);
+    long pause = most / 2 + most * random / 512;
+    return pause > asked_ms ? pause : asked_ms;
+}
+
+static bool may_repeat(const struct aws_call *c)
+{
+    return c->idempotent || strcasecmp(c->method, "GET") == 0 || strcasecmp(c->method, "HEAD") == 0;
+}
+
+/* After a failure without an answer. A certificate does not change by asking again. */
+static long pause_after_failure(const struct aws_call *c, const struct course *course,
+                                const struct problem *p)
+{
+    bool unsent = aws_is(p, "curl 5") || aws_is(p, "curl 6") || aws_is(p, "curl 7");
+    bool lost = (p->kind == PROBLEM_UNREACHABLE && !aws_is(p, "curl 60")) || aws_is(p, "curl 18");
+    return unsent || (lost && may_repeat(c)) ? next_pause(c, course, -1) : FINAL;
+}
+
+static long pause_after_answer(struct run *run, const struct aws_call *c,
+                               const struct http_response *http, const struct aws_error *e,
+                               struct course *course)
 {
     bool elsewhere = c->service->protocol == AWS_REST_XML && e->region != NULL &&
                      strcmp(e->region, course->region) != 0 &&
                      (http->status == 301 || http->status == 307 || http->status == 400);
+    bool reads = strcasecmp(c->method, "GET") == 0 || strcasecmp(c->method, "HEAD") == 0;
     if (aws_error_is_clock(e) && !course->clock_corrected) {
         course->clock_corrected = true;
-        course->skew = skew_of(http);
-        run_log(run, "the clock is %lld s off AWS's; signing with AWS's", (long long)-course->skew);
-        return course->skew != 0;
+        int64_t skew = skew_of(http);
+        if (skew == course->skew)
+            return FINAL;
+        course->skew = skew;
+        run_log(run, "the clock is %lld s off AWS's; signing with AWS's", -(long long)course->skew);
+        return 0;
     }
-    if (elsewhere && !course->region_corrected) {
+    if (elsewhere && reads && !c->unsigned_call && !course->region_corrected &&
+        aws_region_check(e->region, NULL) == 0 &&
+        aws_partition_of(e->region) == aws_partition_of(course->region)) {
         course->region_corrected = true;
         course->region[0] = '\0';
         strncat(course->region, e->region, sizeof(course->region) - 1);
-        return 1;
+        return 0;
     }
-    int tries = c->tries > 0 ? c->tries : TRIES;
-    return aws_error_is_throttle(e, http->status) && attempt + 1 < tries &&
-           back_off(run, attempt, err) == 0;
+    if (aws_error_is_throttle(e, http->status) ||
+        (may_repeat(c) && aws_error_is_transient(http->status)))
+        return next_pause(c, course, retry_after_ms(http));
+    return FINAL;
+}
+
+/* 0 = `out` is the answer; else a problem, and in *pause how long to wait before the next attempt,
+ * or FINAL. */
+static int attempt(struct run *run, const struct aws_client *client, const struct aws_call *call,
+                   struct course *course, struct aws_answer *out, long *pause, struct problem *err)
+{
+    *pause = FINAL;
+    if (send_once(run, client, call, course->region, course->skew, &out->http, err) != 0) {
+        *pause = pause_after_failure(call, course, err);
+        return -1;
+    }
+    out->status = out->http.status;
+    if (out->status >= 200 && out->status < 300 && parse(call, out, err) != 0)
+        return -1;
+    struct aws_error e;
+    if (!is_error(call, out, &e))
+        return 0;
+    *pause = pause_after_answer(run, call, &out->http, &e, course);
+    aws_error_problem(call, &e, &out->http, err);
+    aws_error_release(&e);
+    return -1;
 }
 
 int aws_send(struct run *run, const struct aws_client *client, struct aws_call *call,
              struct aws_answer *out, struct problem *err)
 {
-    struct course course = {0};
-    bool safe = call->idempotent || strcasecmp(call->method, "GET") == 0 ||
-                strcasecmp(call->method, "HEAD") == 0;
+    struct course course = {.skew = client->skew != NULL ? atomic_load(client->skew) : 0};
     *out = (struct aws_answer){0};
     strncat(course.region, client->region != NULL ? client->region : "", sizeof(course.region) - 1);
-    for (int attempt = 0;; attempt++) {
+    for (;; course.attempt++) {
         AUTO_PROBLEM p = PROBLEM_INIT;
-        if (send_once(run, client, call, course.region, course.skew, &out->http, &p) != 0) {
-            int tries = call->tries > 0 ? call->tries : TRIES;
-            if (safe && p.kind == PROBLEM_UNREACHABLE && attempt + 1 < tries &&
-                back_off(run, attempt, NULL) == 0)
-                continue;
-            problem_move(err, &p);
-            return -1;
-        }
-        if (out->http.status >= 200 && out->http.status < 300) {
-            if (parse(call, out, err) == 0)
-                return 0;
+        AUTO_PROBLEM ended = PROBLEM_INIT;
+        long pause;
+        int rc = attempt(run, client, call, &course, out, &pause, &p);
+        if (rc == 0 && course.clock_corrected && client->skew != NULL)
+            atomic_store(client->skew, course.skew);
+        if (rc == 0)
+            return 0;
+        if (pause != FINAL && pause < run_left_ms(run) && run_sleep(run, (int)pause, &ended) == 0) {
             aws_answer_release(out);
-            return -1;
+            *out = (struct aws_answer){0};
+            continue;
         }
-        struct aws_error e;
-        aws_error_read(call->service, &out->http, &e);
-        bool once_more = again(run, call, &out->http, &e, attempt, &course, &p) > 0;
-        if (!once_more)
-            aws_error_problem(call, &e, &out->http, err);
-        aws_error_release(&e);
-        aws_answer_release(out);
-        if (!once_more)
-            return -1;
+        problem_move(err, ended.kind == PROBLEM_CANCELLED ? &ended : &p);
+        return -1;
     }
 }

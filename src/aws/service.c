@@ -2,9 +2,11 @@
  * as botocore's endpoint data has them. */
 #include "aws/service.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/mem.h"
 
@@ -29,6 +31,13 @@ static const struct partition partitions[] = {
     {"aws-cn", "cn-", "amazonaws.com.cn", "iam.cn-north-1.amazonaws.com.cn", "cn-north-1"},
     {"aws-us-gov", "us-gov-", "amazonaws.com", "iam.us-gov.amazonaws.com", "us-gov-west-1"},
     {"aws-eusc", "eusc-", "amazonaws.eu", "iam.eusc-de-east-1.amazonaws.eu", "eusc-de-east-1"},
+    {"aws-iso", "us-iso-", "c2s.ic.gov", "iam.us-iso-east-1.c2s.ic.gov", "us-iso-east-1"},
+    {"aws-iso-b", "us-isob-", "sc2s.sgov.gov", "iam.us-isob-east-1.sc2s.sgov.gov",
+     "us-isob-east-1"},
+    {"aws-iso-e", "eu-isoe-", "cloud.adc-e.uk", "iam.eu-isoe-west-1.cloud.adc-e.uk",
+     "eu-isoe-west-1"},
+    {"aws-iso-f", "us-isof-", "csp.hci.ic.gov", "iam.us-isof-south-1.csp.hci.ic.gov",
+     "us-isof-south-1"},
     {"aws", "", "amazonaws.com", "iam.amazonaws.com", "us-east-1"},
 };
 
@@ -55,7 +64,7 @@ static const char *set_variable(const char *name)
 static const char *override_of(const struct aws_service *s)
 {
     const char *ignore = getenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS");
-    if (ignore != NULL && strcmp(ignore, "true") == 0)
+    if (ignore != NULL && strcasecmp(ignore, "true") == 0)
         return NULL;
     AUTO(xfree) char *name = xasprintf("AWS_ENDPOINT_URL_%s", s->env_suffix);
     const char *own = set_variable(name);
@@ -72,14 +81,46 @@ bool aws_endpoints_overridden(void)
     return false;
 }
 
-static bool is_region(const char *s)
+/* Words of lower-case letters, then a number: "us-gov-west-1". What follows the number, if
+ * anything, is at *rest. */
+static bool has_region(const char *s, const char **rest)
 {
-    if (s == NULL || s[0] == '\0' || strlen(s) > 40)
-        return false;
-    for (; *s != '\0'; s++)
-        if (!islower((unsigned char)*s) && !isdigit((unsigned char)*s) && *s != '-')
+    size_t words = 0;
+    while (islower((unsigned char)*s)) {
+        while (islower((unsigned char)*s))
+            s++;
+        words++;
+        if (*s != '-')
             return false;
-    return true;
+        s++;
+    }
+    size_t digits = strspn(s, "0123456789");
+    *rest = s + digits;
+    return words >= 2 && digits >= 1 && digits <= 2;
+}
+
+int aws_region_check(const char *region, struct problem *err)
+{
+    const char *rest = NULL;
+    bool begins = region != NULL && strlen(region) <= 40 && has_region(region, &rest);
+    if (begins && *rest == '\0')
+        return 0;
+    problem_fail(err, PROBLEM_INPUT, "region", "“%s” is no AWS region",
+                 region != NULL ? region : "");
+    if (begins && islower((unsigned char)rest[0]) && rest[1] == '\0') {
+        problem_why(err, "It is an availability zone.");
+        problem_fix(err, WHO_YOU, "give its region: %.*s", (int)(rest - region), region);
+    } else {
+        problem_fix(err, WHO_YOU, "answer emr.region, or set AWS_REGION, as in us-east-1");
+    }
+    return -1;
+}
+
+static bool is_loopback(const char *host)
+{
+    struct in_addr four;
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0 ||
+           (inet_pton(AF_INET, host, &four) == 1 && ntohl(four.s_addr) >> 24 == 127);
 }
 
 static int take_override(const char *url, struct aws_endpoint *out, struct problem *err)
@@ -88,33 +129,52 @@ static int take_override(const char *url, struct aws_endpoint *out, struct probl
     if (url_split(url, &u, err) != 0)
         return -1;
     bool tls = strcmp(u.scheme, "https") == 0;
-    bool loopback = strcmp(u.host, "localhost") == 0 || strncmp(u.host, "127.", 4) == 0 ||
-                    strcmp(u.host, "::1") == 0;
-    if (!tls && !loopback) {
-        problem_fail(err, PROBLEM_INPUT, "endpoint", "the endpoint override %s is not https", url);
+    bool bare = (u.path == NULL || u.path[0] == '\0' || strcmp(u.path, "/") == 0) &&
+                (u.query == NULL || u.query[0] == '\0');
+    int rc = 0;
+    if (!tls && !is_loopback(u.host)) {
+        rc = problem_fail(err, PROBLEM_INPUT, "endpoint", "the endpoint override %s is not https",
+                          url);
         problem_fix(err, WHO_YOU,
                     "use https, or unset AWS_ENDPOINT_URL: credentials are not sent in clear");
-        url_release(&u);
-        return -1;
+    } else if (!bare) {
+        rc = problem_fail(err, PROBLEM_INPUT, "endpoint",
+                          "the endpoint override %s has a path, which sluice cannot use", url);
+        problem_fix(err, WHO_YOU, "give scheme, host and port only");
+    } else {
+        bool six = strchr(u.host, ':') != NULL;
+        bool usual = strcmp(u.port, tls ? "443" : "80") == 0;
+        out->host = xasprintf("%s%s%s%s%s", six ? "[" : "", u.host, six ? "]" : "",
+                              usual ? "" : ":", usual ? "" : u.port);
+        out->base = xasprintf("%s://%s", u.scheme, out->host);
+        out->overridden = true;
     }
-    bool own_port = strcmp(u.port, tls ? "443" : "80") == 0;
-    out->host = own_port ? xstrdup(u.host) : xasprintf("%s:%s", u.host, u.port);
-    out->base = xasprintf("%s://%s", u.scheme, out->host);
-    out->overridden = true;
     url_release(&u);
-    return 0;
+    return rc;
+}
+
+/* A name that becomes part of the host must not become another host. Dots would break the
+ * certificate. */
+static int check_bucket(const char *bucket, struct problem *err)
+{
+    size_t n = strlen(bucket);
+    if (n >= 3 && n <= 63 &&
+        bucket[strspn(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0')
+        return 0;
+    problem_fail(err, PROBLEM_INPUT, "bucket", "“%s” cannot be used as a bucket here", bucket);
+    problem_fix(
+        err, WHO_YOU,
+        "use a bucket with 3 to 63 lower-case letters, digits and hyphens in its name; with "
+        "a dot the certificate of S3 does not fit, for Estuary's connector neither");
+    return -1;
 }
 
 int aws_endpoint_of(const struct aws_service *s, const char *region, const char *bucket,
                     struct aws_endpoint *out, struct problem *err)
 {
     *out = (struct aws_endpoint){0};
-    if (!is_region(region)) {
-        problem_fail(err, PROBLEM_INPUT, "region", "“%s” is no AWS region",
-                     region != NULL ? region : "");
-        problem_fix(err, WHO_YOU, "answer emr.region, or set AWS_REGION");
+    if (aws_region_check(region, err) != 0 || (bucket != NULL && check_bucket(bucket, err) != 0))
         return -1;
-    }
     const struct partition *p = partition_of(region);
     out->signing_region = xstrdup(s->global ? p->iam_region : region);
     const char *override = override_of(s);

@@ -20,6 +20,9 @@ int aws_endpoint_of(const struct aws_service *s, const char *region, const char 
 void aws_endpoint_release(struct aws_endpoint *e);
 /* "aws", "aws-cn", "aws-us-gov", …: of a region by its form; "aws" when unknown. */
 const char *aws_partition_of(const char *region);
+/* PROBLEM_INPUT unless it has the form of a region ("us-east-1"); an availability zone
+ * ("us-east-1a") is told as such. */
+int aws_region_check(const char *region, struct problem *err);
 /* Is an endpoint of any service overridden? For the banner. */
 bool aws_endpoints_overridden(void);
 #endif

@@ -86,8 +86,10 @@ struct xml_node *xml_parse(const char *bytes, size_t n, const char *name, struct
     bool whole = n <= (size_t)TEXT_LIMIT_DEFAULT &&
                  XML_Parse(b.parser, bytes, (int)n, XML_TRUE) == XML_STATUS_OK;
     if (!whole) {
-        const char *why =
-            b.refused != NULL ? b.refused : XML_ErrorString(XML_GetErrorCode(b.parser));
+        const char *why = b.refused != NULL ? b.refused
+                          : n > (size_t)TEXT_LIMIT_DEFAULT
+                              ? "it is too long"
+                              : XML_ErrorString(XML_GetErrorCode(b.parser));
         problem_fail(err, PROBLEM_PROTOCOL, "xml", "%s is not the XML it should be", name);
         problem_why(err, "line %lu: %s", XML_GetCurrentLineNumber(b.parser), why);
         for (size_t i = 0; i < b.depth; i++)
