@@ -118,8 +118,11 @@ int session_open(struct session *s, const struct args *a, enum session_need need
     if (s->state == NULL || load(s, a, &p) != 0)
         return fail_open(s, &p);
     const char *ca_file = a->ca_file != NULL ? a->ca_file : getenv("SLUICE_CA_FILE");
-    struct net_options options = {.ca_file =
-                                      ca_file != NULL && ca_file[0] != '\0' ? ca_file : NULL};
+    const char *aws_ca = getenv("AWS_CA_BUNDLE"); /* trusted too, as the AWS CLI does */
+    struct net_options options = {
+        .ca_file = ca_file != NULL && ca_file[0] != '\0' ? ca_file : NULL,
+        .more_ca_file = aws_ca != NULL && aws_ca[0] != '\0' ? aws_ca : NULL,
+    };
     s->net = net_new(&options, &p);
     if (s->net == NULL)
         return fail_open(s, &p);
