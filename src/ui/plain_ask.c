@@ -111,9 +111,9 @@ static struct secret *ask_secret(struct plain *p, const char *prompt)
 
 static bool try_passphrase(struct plain *p, bool opens, bool *done)
 {
-    struct secret *first =
-        ask_secret(p, opens ? "Passphrase of the secrets file (not shown; only Enter: without it):"
-                            : "New passphrase (not shown; only Enter: secrets stay in memory):");
+    struct secret *first = ask_secret(
+        p, opens ? "Passphrase of the secrets file (not shown; Enter alone goes on without it):"
+                 : "New passphrase (not shown; Enter alone leaves secrets in memory):");
     if (first == NULL) {
         if (p->leave)
             return false;
@@ -125,7 +125,7 @@ static bool try_passphrase(struct plain *p, bool opens, bool *done)
         return true;
     }
     if (!opens) {
-        struct secret *again = ask_secret(p, "The same once more:");
+        struct secret *again = ask_secret(p, "The same once more (not shown):");
         bool same = again != NULL && secret_equal(first, again);
         secret_unref(again);
         if (!same) {

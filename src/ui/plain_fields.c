@@ -114,7 +114,7 @@ static void secret_prompt(struct plain *p, int field, struct text *out)
     else if (given != NULL)
         text_add(out, "; is locked or to be asked again");
     else if (f->make > 0)
-        text_add(out, "; Enter: made here when it is needed");
+        text_add(out, "; after Enter alone it is made here when it is needed");
     text_add(out, "; ? for help):");
 }
 
