@@ -1,10 +1,11 @@
 """Runs the stand-in for AWS as a process of its own, for the sandbox and for tests that must not share a process.
 
-    python -m tests.services.aws --dir DIR [--region R] [--propagation S] [--rate R] [--bucket NAME[:REGION]]…
+    python -m tests.services.aws --dir DIR [--keep] [--region R] [--propagation S] [--rate R] [--bucket NAME[:REGION]]…
 
 Writes to DIR: endpoint.json (url, control url, CA file, region, account), environment (NAME=value lines for a
 shell), admin.json (the administrator's keys, mode 0600), requests.jsonl (the request log), ca/ca.pem. It says
-`ready` on stdout when clients may come, and ends with SIGTERM or with the process that started it.
+`ready` on stdout when clients may come, and ends with SIGTERM or with the process that started it. With --keep
+account, keys and ports stay as an earlier run in DIR left them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 import threading
 from pathlib import Path
 
-from tests.services.tls import write_private
+from tests.services.tls import Authority, write_private
 
 from .settings import Settings
 from .standin import AwsStandIn
@@ -33,6 +34,15 @@ def die_with_parent(parent: int) -> None:
         sys.exit("the process that started this has already ended")
 
 
+def earlier_ports(folder: Path) -> tuple[int, int]:
+    """The ports of the last run in a folder, or any."""
+    try:
+        endpoint = json.loads((folder / "endpoint.json").read_text())
+        return int(endpoint["url"].rpartition(":")[2]), int(endpoint["control_url"].rpartition(":")[2])
+    except (OSError, ValueError, KeyError):
+        return 0, 0
+
+
 def main() -> int:
     """Start, say so, wait for the end."""
     parent = os.getppid()
@@ -42,20 +52,24 @@ def main() -> int:
     parser.add_argument("--propagation", type=float, default=0.0, help="seconds a change in IAM needs to count")
     parser.add_argument("--rate", type=float, default=1.0, help="how fast the stand-in's clock runs")
     parser.add_argument("--bucket", action="append", default=[], metavar="NAME[:REGION]", help="a bucket to begin with")
+    parser.add_argument("--ca", type=Path, metavar="DIR", help="the folder of an authority to be certified by")
+    parser.add_argument("--keep", action="store_true", help="go on with the account that an earlier run left in DIR")
     parser.add_argument("--detached", action="store_true", help="do not end with the starting process")
     given = parser.parse_args()
     if not given.detached:
         die_with_parent(parent)
     settings = Settings(region=given.region, propagation={"default": given.propagation})
-    aws = AwsStandIn(given.dir, settings, given.rate)
+    authority = Authority(given.ca) if given.ca else None
+    aws = AwsStandIn(given.dir, settings, given.rate, authority)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    aws.start()
+    aws.start(earlier_ports(given.dir) if given.keep else (0, 0), given.keep)
     aws.log.write_to(given.dir / "requests.jsonl")
     for bucket in given.bucket:
         name, _, region = bucket.partition(":")
-        aws.make_bucket(name, region or None)
+        if not aws.s3.owner(name):
+            aws.make_bucket(name, region or None)
     endpoint = {
         "url": aws.url,
         "control_url": aws.control_url,

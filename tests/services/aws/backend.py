@@ -58,6 +58,21 @@ class Backend:
             where = partition_of(where)
         return _models(service)[account or self._settings.account][where]
 
+    def regions_of(self, service: str) -> list[str]:
+        """The regions in which a service has been used."""
+        return list(_models(service)[self._settings.account])
+
+    def replace(self, service: str, model: Any, region: str | None = None, account: str | None = None) -> None:
+        """Put a model in the place of the present one: what an earlier process kept."""
+        where = region or self._settings.region
+        if service in ("iam", "s3"):
+            where = partition_of(where)
+        owner = account or self._settings.account
+        _models(service)[owner][where] = model
+        if service == "s3":
+            for bucket in model.buckets:
+                _models("s3").bucket_accounts[bucket] = (where, owner)
+
     def forward(
         self, service: str, region: str, method: str, target: str, headers: Headers, body: bytes, key_id: str = ""
     ) -> Answer:

@@ -143,9 +143,12 @@ class _Handler(BaseHTTPRequestHandler):
 class ControlServer:
     """Serves the control endpoint from a thread."""
 
-    def __init__(self, aws: AwsStandIn) -> None:
+    def __init__(self, aws: AwsStandIn, port: int = 0) -> None:
         handler = type("Handler", (_Handler,), {"control": _Control(aws)})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        try:
+            self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        except OSError:
+            self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
 
     @property

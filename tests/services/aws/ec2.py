@@ -48,6 +48,14 @@ class Ec2(Service):
             self._networks[region] = build(self.world.backend, region)
         return self._networks[region]
 
+    def regions(self) -> list[str]:
+        """The regions that have a network."""
+        return list(self._networks)
+
+    def adopt(self, networks: dict[str, Network]) -> None:
+        """Take over networks that an earlier process built."""
+        self._networks.update(networks)
+
     def needs(self, call: Call, caller: Caller) -> list[Need]:
         if call.operation not in _LISTS and call.operation not in _CHANGES:
             raise self.unknown(call)

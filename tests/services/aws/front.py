@@ -49,6 +49,8 @@ class Front:
         self._lock = threading.RLock()
         #: What the stand-in could not do; a test that leaves something here has failed.
         self.defects: list[str] = []
+        #: How many calls may have changed something.
+        self.changes = 0
 
     @property
     def lock(self) -> threading.RLock:
@@ -117,7 +119,8 @@ class Front:
             if unsigned is not None:
                 return unsigned
             assert progress.caller is not None
-            return self._services[call.service].perform(call, progress.caller)
+            self.changes += service.writes(call)
+            return service.perform(call, progress.caller)
 
     def _settle(self) -> None:
         settle = getattr(self._services.get("emr-serverless"), "settle", None)

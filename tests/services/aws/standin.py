@@ -25,13 +25,14 @@ from .emr_life import Application
 from .faults import Faults
 from .front import Front
 from .iam import Iam
+from .keep import Keeper, load
 from .listener import Server
 from .messages import Answer, Defect, Delivery, Request
 from .network import Network
 from .request_log import RequestLog
 from .s3 import S3
 from .service import Service, World
-from .settings import Settings
+from .settings import GLOBAL_REGION, Settings
 from .ssm import Ssm
 from .sts import Sts
 
@@ -64,7 +65,13 @@ class AwsStandIn:
 
     _running: AwsStandIn | None = None
 
-    def __init__(self, folder: Path | None = None, settings: Settings | None = None, rate: float = 1.0) -> None:
+    def __init__(
+        self,
+        folder: Path | None = None,
+        settings: Settings | None = None,
+        rate: float = 1.0,
+        authority: Authority | None = None,
+    ) -> None:
         self.settings = settings or Settings()
         self._as_given = copy.deepcopy(self.settings)
         self._rate = rate
@@ -75,7 +82,9 @@ class AwsStandIn:
         self.log = RequestLog()
         self.admin_key = random_id("AKIA")
         self.admin_secret = random_secret()
+        self._given_authority = authority
         self._servers: list[Server] = []
+        self._keeper: Keeper | None = None
 
     # Life.
 
@@ -87,13 +96,15 @@ class AwsStandIn:
         assert cls._running is not None
         return cls._running
 
-    def start(self) -> AwsStandIn:
-        """Build the account and listen."""
+    def start(self, ports: tuple[int, int] = (0, 0), keep: bool = False) -> AwsStandIn:
+        """Build the account and listen: on these ports (endpoint, control) if they are free, else on free ones.
+
+        keep: take up what an earlier process left in the folder, and leave it for the next."""
         if AwsStandIn._running is not None:
             raise RuntimeError("one stand-in for AWS is already running in this process")
         AwsStandIn._running = self
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.authority = Authority(self.folder / "ca", "AWS stand-in CA")
+        self.authority = self._given_authority or Authority(self.folder / "ca", "AWS stand-in CA")
         issued = self.authority.issue("aws", _NAMES)
         self._certificate = (issued.cert_file, issued.key_file)
         backend = Backend(self.settings)
@@ -101,12 +112,15 @@ class AwsStandIn:
         callers = Callers(self.settings, directory, self.clock.now)
         self.world = World(self.settings, self.clock, backend, directory, callers)
         self.ec2 = Ec2(self.world)
-        self._build()
-        self._server = self._listen()
-        self._control = ControlServer(self).start()
+        kept = self.folder / "account.pickle"
+        self._build(kept if keep else None)
+        self._server = self._listen(port=ports[0])
+        self._control = ControlServer(self, ports[1]).start()
+        if keep:
+            self._keeper = Keeper(self, kept).start()
         return self
 
-    def _build(self) -> None:
+    def _build(self, kept: Path | None = None) -> None:
         world = self.world
         self.iam, self.s3, self.emr = Iam(world), S3(world), Emr(world)
         services: dict[str, Service] = {
@@ -117,7 +131,8 @@ class AwsStandIn:
             "emr-serverless": self.emr,
             "ec2": self.ec2,
         }
-        self._make_admin()
+        if kept is None or not load(self, kept):
+            self._make_admin()
         world.directory.start()
         world.callers.sessions.clear()
         self.ec2.network(self.settings.region)
@@ -139,23 +154,23 @@ class AwsStandIn:
         iam.access_keys[self.admin_key] = iam.access_keys.pop(key.access_key_id, key)
         key.access_key_id, key.secret_access_key = self.admin_key, self.admin_secret
 
-    def _listen(self, region: str | None = None, certificate: tuple[Path, Path] | None = None) -> Server:
+    def _listen(self, region: str | None = None, certificate: tuple[Path, Path] | None = None, port: int = 0) -> Server:
         def handle(request: Request) -> tuple[Answer, Delivery]:
             return self.front.handle(request)
 
-        server = Server(
-            handle,
-            lambda: self.front.wall(),
-            certificate or self._certificate,
-            region,
-            self.settings.keep_alive,
-        )
+        given = (handle, lambda: self.front.wall(), certificate or self._certificate, region, self.settings.keep_alive)
+        try:
+            server = Server(*given, port)
+        except OSError:
+            server = Server(*given)
         self._servers.append(server.start())
         return server
 
     def stop(self) -> None:
         """Stop listening; what waits in a hold is let go."""
         self.faults.release()
+        if self._keeper:
+            self._keeper.stop()
         for server in self._servers:
             server.stop()
         self._servers.clear()
@@ -232,12 +247,15 @@ class AwsStandIn:
         return found
 
     def client(self, service: str, key: str = "", secret: str = "", token: str | None = None, **options: Any) -> Any:
-        """A boto3 client: the administrator's unless keys are given. Retries are off, so that each call is one."""
+        """A boto3 client: the administrator's unless keys are given. Retries are off, so that each call is one.
+
+        IAM is signed for its one region: boto3 does not think of that when it is given an endpoint."""
         import boto3
         from botocore.config import Config
 
         config = Config(retries={"total_max_attempts": 1}, connect_timeout=5, read_timeout=20)
-        given = {"region_name": self.settings.region, "endpoint_url": self.url, "config": config, **options}
+        home = GLOBAL_REGION[self.settings.partition] if service == "iam" else self.settings.region
+        given = {"region_name": home, "endpoint_url": self.url, "config": config, **options}
         given.setdefault("verify", str(self.ca_file))
         return boto3.client(
             service,
