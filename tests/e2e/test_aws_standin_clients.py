@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 
+import boto3
 import pytest
 from botocore.exceptions import ClientError
 
@@ -189,8 +190,6 @@ def test_as_a_process(tmp_path):
         endpoint = json.loads((tmp_path / "endpoint.json").read_text())
         keys = json.loads((tmp_path / "admin.json").read_text())
         assert (tmp_path / "admin.json").stat().st_mode & 0o777 == 0o600
-        import boto3
-
         s3 = boto3.client(
             "s3",
             endpoint_url=endpoint["url"],
@@ -228,3 +227,74 @@ def test_as_a_process(tmp_path):
             return
         time.sleep(0.05)
     pytest.fail("the stand-in outlived the process that started it")
+
+
+def started(folder, *options, region="us-east-1"):
+    """A stand-in in a process of its own: the process, a maker of boto3 clients, what it says of itself."""
+    command = [sys.executable, "-m", "tests.services.aws", "--dir", str(folder), "--region", region, *options]
+    process = subprocess.Popen(command, cwd=places.REPO, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline().strip() == "ready"
+    endpoint = json.loads((folder / "endpoint.json").read_text())
+    keys = json.loads((folder / "admin.json").read_text())
+
+    def client(service):
+        return boto3.client(
+            service,
+            endpoint_url=endpoint["url"],
+            verify=endpoint["ca_file"],
+            region_name=region,
+            aws_access_key_id=keys["access_key_id"],
+            aws_secret_access_key=keys["secret_access_key"],
+        )
+
+    return process, client, endpoint
+
+
+def test_an_account_that_is_kept(tmp_path):
+    """Killed with -9 and started again: the same resources, keys, ports and CA; a job run goes on."""
+    process, client, before = started(tmp_path, "--keep")
+    try:
+        client("iam").create_user(UserName="writer")
+        key = client("iam").create_access_key(UserName="writer")["AccessKey"]
+        client("s3").create_bucket(Bucket="stage-1")
+        client("s3").put_object(Bucket="stage-1", Key="k", Body=b"hello")
+        client("ssm").put_parameter(Name="/estuary/x", Value="v", Type="SecureString")
+        subnets = [s["SubnetId"] for s in client("ec2").describe_subnets()["Subnets"]]
+        given = {"releaseLabel": "emr-7.12.0", "type": "SPARK", "clientToken": "t"}
+        application = client("emr-serverless").create_application(**given)["applicationId"]
+        time.sleep(1.2)
+    finally:
+        process.kill()
+        process.wait()
+    process, client, after = started(tmp_path, "--keep")
+    try:
+        assert after == {**before, "pid": after["pid"]}
+        listed = client("iam").list_access_keys(UserName="writer")["AccessKeyMetadata"]
+        assert [k["AccessKeyId"] for k in listed] == [key["AccessKeyId"]]
+        assert client("s3").get_object(Bucket="stage-1", Key="k")["Body"].read() == b"hello"
+        parameter = client("ssm").get_parameter(Name="/estuary/x", WithDecryption=True)["Parameter"]
+        assert parameter["Value"] == "v"
+        assert [s["SubnetId"] for s in client("ec2").describe_subnets()["Subnets"]] == subnets
+        assert client("emr-serverless").create_application(**given)["applicationId"] == application
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("region", "partition"), [("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")])
+def test_another_partition(tmp_path, region, partition):
+    process, client, _ = started(tmp_path, region=region)
+    try:
+        arn = client("sts").get_caller_identity()["Arn"]
+        assert arn == f"arn:{partition}:iam::123456789012:user/admin"
+        assert client("iam").create_user(UserName="writer")["User"]["Arn"].startswith(f"arn:{partition}:iam::")
+        client("s3").create_bucket(Bucket="stage-1", CreateBucketConfiguration={"LocationConstraint": region})
+        client("ssm").put_parameter(Name="/x", Value="v", Type="String")
+        parameter = client("ssm").get_parameter(Name="/x")["Parameter"]
+        assert parameter["ARN"] == f"arn:{partition}:ssm:{region}:123456789012:parameter/x"
+        made = client("emr-serverless").create_application(releaseLabel="emr-7.12.0", type="SPARK")
+        assert made["arn"].startswith(f"arn:{partition}:emr-serverless:{region}:")
+    finally:
+        process.kill()
+        process.wait()

@@ -35,7 +35,7 @@ def _job(aws, role, application=None, arguments=(), entry="s3://stage-1/job.py")
         found = emr.get_job_run(applicationId=application, jobRunId=run)["jobRun"]
         if found["state"] in ("SUCCESS", "FAILED", "CANCELLED"):
             return found
-        aws.clock.advance(0.1)
+        aws.clock.advance(1)
     raise AssertionError(found["state"])
 
 

@@ -193,3 +193,21 @@ def test_a_call_held_while_its_client_dies(aws, stage):
     aws.faults.release()
     caller.join(5)
     assert aws.contents()["users"] == ["writer"]
+
+
+def test_many_at_once(aws):
+    """Eight callers side by side: nothing is lost, nothing is made twice."""
+    clients = [aws.client("iam") for _ in range(8)]
+
+    def work(number):
+        for index in range(5):
+            clients[number].create_user(UserName=f"u{number}-{index}")
+            clients[number].list_users()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(aws.contents()["users"]) == 40
+    assert len({e["connection"] for e in aws.log.entries()}) == 8

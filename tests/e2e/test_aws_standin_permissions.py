@@ -144,8 +144,9 @@ def test_each_missing_permission_is_named(aws):
     aws.make_bucket("stage-1")
     keys = make_user(aws)
     who = f"arn:aws:iam::{ACCOUNT}:user/writer"
+    clients = {service: aws.client(service, *keys) for service in ("iam", "s3", "ssm", "emr-serverless", "ec2")}
     for service, name, given, action, resource in calls(aws.network()):
-        client = aws.client(service, *keys)
+        client = clients[service]
         action = action or f"{service}:{client.meta.method_to_api_mapping[name]}"
         missing = {"Effect": "Allow", "NotAction": action, "Resource": "*"}
         iam.put_user_policy(UserName="writer", PolicyName="p", PolicyDocument=policy(missing))

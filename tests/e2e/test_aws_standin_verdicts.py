@@ -1,4 +1,4 @@
-"""The stand-in's evaluator by IAM's documented rules, above all where moto's own policy class permits what IAM denies."""
+"""The stand-in's evaluator by IAM's documented rules, above all where moto's class permits what IAM denies."""
 
 import json
 
