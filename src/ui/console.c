@@ -13,7 +13,6 @@
 #include "core/utf8.h"
 #include "ui/guard.h"
 #include "ui/theme.h"
-#include "ui/wrap.h"
 
 #define LINE_BYTES 4096 /* what the kernel holds of one line (MAX_CANON of Linux) */
 
@@ -40,23 +39,25 @@ static int width_of(const struct console *c)
     return ioctl(c->out, TIOCGWINSZ, &size) == 0 && size.ws_col > 10 ? size.ws_col - 1 : 0;
 }
 
-/* Further lines of a line stand two columns in from its first. */
-static void wrap_line(struct text *out, const char *s, size_t n, int width)
+/* Breaks a line at blanks; further lines stand two columns in from its first. A word that is wider
+ * than the terminal (a URL, a path) is left whole, so that it can still be copied. */
+static void wrap_line(struct text *out, const char *s, int width)
 {
-    size_t indent = 0, pos = 0;
-    struct wrap_line line;
-    while (indent < n && s[indent] == ' ')
-        indent++;
-    if (width == 0 || indent + 12 > (size_t)width || utf8_columns(s) <= width) {
-        text_addn(out, s, n);
-        return;
+    int indent = (int)strspn(s, " "), at = indent;
+    text_addn(out, s, (size_t)indent);
+    for (s += indent; *s != '\0';) {
+        size_t blanks = strspn(s, " "), n = strcspn(s + blanks, " ");
+        AUTO(xfree) char *word = xstrndup(s + blanks, n);
+        int columns = utf8_columns(word);
+        if (width > 0 && blanks > 0 && at + (int)blanks + columns > width) {
+            text_addf(out, "\n%*s%s", indent + 2, "", word);
+            at = indent + 2 + columns;
+        } else {
+            text_addf(out, "%*s%s", (int)blanks, "", word);
+            at += (int)blanks + columns;
+        }
+        s += blanks + n;
     }
-    int inner = width - (int)indent - 2;
-    s += indent;
-    n -= indent;
-    for (bool first = true; wrap_next(s, n, &pos, inner + (first ? 2 : 0), &line); first = false)
-        text_addf(out, "%s%*s%.*s", first ? "" : "\n", (int)indent + (first ? 0 : 2), "",
-                  (int)line.len, s + line.at);
 }
 
 static void show(const struct console *c, const char *s, const char *end, bool wrap)
@@ -69,7 +70,7 @@ static void show(const struct console *c, const char *s, const char *end, bool w
     for (const char *at = clean.s; *at != '\0';) {
         size_t n = strcspn(at, "\n");
         AUTO(xfree) char *one = xstrndup(at, n);
-        wrap_line(&lines, one, n, width);
+        wrap_line(&lines, one, width);
         at += n;
         if (*at == '\n')
             text_addc(&lines, *at++);

@@ -376,7 +376,7 @@ int plain_run(struct wizard *w, struct state *s, struct engine *e, struct proble
     p.consents = xcalloc(p.rows->check_count + 1, sizeof(bool));
     p.declined = xcalloc(p.rows->check_count + 1, sizeof(bool));
     say_how(&p);
-    bool goes_on = state_vault(s) != VAULT_LOCKED || plain_passphrase(&p);
+    bool goes_on = (state_vault(s) != VAULT_LOCKED || plain_passphrase(&p)) && plain_save(&p);
     p.step = wizard_first_open_step(w);
     for (enum next next = NEXT_STEP; goes_on && next != NEXT_LEAVE;)
         next = one_step(&p, next);
