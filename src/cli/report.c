@@ -211,6 +211,26 @@ static void add_step(struct session *s, const struct selection *sel, struct pain
         add_waiting(s, sel, p, step, out);
 }
 
+/* "emr, bucket: not begun …": what a command without words left out, so that it is not taken for
+ * proved. */
+static void add_not_begun(const struct session *s, const struct selection *sel, struct paint p,
+                          struct text *out)
+{
+    AUTO_TEXT names = TEXT_INIT;
+    for (size_t i = 0; sel->not_begun != NULL && i < s->rows.step_count; i++) {
+        if (!sel->not_begun[i])
+            continue;
+        text_sep(&names, ", ");
+        text_add(&names, s->rows.steps[i]->id);
+    }
+    if (names.len == 0)
+        return;
+    AUTO(xfree)
+    char *line =
+        xasprintf("%s: not begun, nothing is answered yet and no credentials are found\n", names.s);
+    add(out, p, line);
+}
+
 void report_checks_text(struct session *s, const struct selection *sel, struct paint p,
                         int64_t took_ms, struct text *out)
 {
@@ -218,6 +238,7 @@ void report_checks_text(struct session *s, const struct selection *sel, struct p
     for (size_t i = 0; i < s->rows.step_count; i++)
         if (sel->steps[i])
             add_step(s, sel, p, s->rows.steps[i], &t, out);
+    add_not_begun(s, sel, p, out);
     text_addf(out, "%d passed", t.passed);
     if (t.warned > 0)
         text_addf(out, ", %d warned", t.warned);

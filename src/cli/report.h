@@ -14,12 +14,13 @@ void paint_mark(struct text *out, struct paint p, enum status s, bool stale);
 
 /* Does this check stand in the report: chosen, and (costing ones) run or asked for? */
 struct selection {
-    bool *checks; /* by check */
-    bool *steps;  /* by step: has a chosen check, or was named */
+    bool *checks;    /* by check */
+    bool *steps;     /* by step: has a chosen check, or was named */
+    bool *not_begun; /* by step: left out, as nothing of it is answered or at hand (core/step.h) */
     enum effect effect;
 };
-/* Words are step or check ids; none chooses every step that has rows. -1 and err "usage" for an
- * unknown one. */
+/* Words are step or check ids; none chooses every step that has rows and has begun. -1 and err
+ * "usage" for an unknown one. */
 int selection_make(struct session *s, const struct args *a, struct selection *out,
                    struct problem *err);
 void selection_release(struct selection *sel);

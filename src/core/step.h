@@ -8,6 +8,8 @@
 #include "core/check.h"
 #include "core/field.h"
 
+struct snapshot;
+
 struct step {
     const char *id;     /* "oauth" */
     const char *number; /* "1", "3a"; "" for Start and Review */
@@ -20,5 +22,7 @@ struct step {
     const struct field *const *fields; /* ends with NULL; may be NULL */
     const struct check *const *checks; /* ends with NULL; may be NULL */
     void (*plan)(const struct snapshot *s, struct plan *out); /* pure; NULL = makes nothing */
+    /* False = nothing of it is answered or at hand: a command that names no step leaves it out. NULL = never. */
+    bool (*begun)(const struct snapshot *s);
 };
 #endif
