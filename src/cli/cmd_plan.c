@@ -110,16 +110,16 @@ static int begin(struct session *s, const struct args *a, struct selection *sel,
         *code = session_close(s, EXIT_USAGE);
         return -1;
     }
-    if (session_first_missing(s, sel->steps, &p) == 0) {
-        complain(&p);
-        *code = EXIT_CANNOT_ASK;
-    }
     int64_t started = clock_ms();
     int ran = survey(s, a, sel);
     if (ran > 128) {
         selection_release(sel);
         *code = session_close(s, ran);
         return -1;
+    }
+    if (session_first_missing(s, sel->steps, &p) == 0) { /* also not found by a survey */
+        complain(&p);
+        *code = EXIT_CANNOT_ASK;
     }
     *code = exit_worse(*code, exit_worse(ran, report_code(s, sel)));
     if (*code != 0 && *code != EXIT_CHANGES)
