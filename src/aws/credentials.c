@@ -129,15 +129,55 @@ static void fill(struct aws_credentials *out, const char *key_id, const char *se
         out->session_token = secret_new(token, strlen(token));
 }
 
+/* What both files say of one profile; both are to be released in any case. */
+static int read_profile(const char *name, const char *credentials, const char *config,
+                        struct profile *a, struct profile *b, struct problem *err)
+{
+    *a = (struct profile){.wanted = name};
+    *b = (struct profile){.wanted = name, .config = true};
+    if (read_ini(credentials, take_key, a, err) != 0)
+        return -1;
+    return read_ini(config, take_key, b, err);
+}
+
+static const char *profile_name(const char *chosen)
+{
+    if (chosen != NULL && chosen[0] != '\0')
+        return chosen;
+    const char *name = env("AWS_PROFILE");
+    if (name == NULL)
+        name = env("AWS_DEFAULT_PROFILE");
+    return name != NULL ? name : "default";
+}
+
+static const char *env_region(void)
+{
+    const char *region = env("AWS_REGION");
+    return region != NULL ? region : env("AWS_DEFAULT_REGION");
+}
+
+char *aws_region_named(const char *profile)
+{
+    if (env_region() != NULL)
+        return xstrdup(env_region());
+    AUTO(xfree) char *credentials = file_path("AWS_SHARED_CREDENTIALS_FILE", "credentials");
+    AUTO(xfree) char *config = file_path("AWS_CONFIG_FILE", "config");
+    struct profile a;
+    struct profile b;
+    read_profile(profile_name(profile), credentials, config, &a, &b, NULL);
+    char *region = xstrdup(b.region != NULL ? b.region : a.region);
+    profile_release(&a);
+    profile_release(&b);
+    return region;
+}
+
 static int from_files(const char *name, struct aws_credentials *out, struct problem *err)
 {
     AUTO(xfree) char *credentials = file_path("AWS_SHARED_CREDENTIALS_FILE", "credentials");
     AUTO(xfree) char *config = file_path("AWS_CONFIG_FILE", "config");
-    struct profile a = {.wanted = name};
-    struct profile b = {.wanted = name, .config = true};
-    int rc = read_ini(credentials, take_key, &a, err);
-    if (rc == 0)
-        rc = read_ini(config, take_key, &b, err);
+    struct profile a;
+    struct profile b;
+    int rc = read_profile(name, credentials, config, &a, &b, err);
     const struct profile *keys = a.key_id != NULL && a.secret != NULL ? &a : &b;
     if (rc == 0 && keys->key_id != NULL && keys->secret != NULL) {
         fill(out, keys->key_id, keys->secret, keys->token);
@@ -185,14 +225,10 @@ int aws_credentials_load(const char *profile, struct aws_credentials *out, struc
         const char *expires = env("AWS_CREDENTIAL_EXPIRATION");
         out->expires = expires != NULL ? clock_parse_iso(expires) : 0;
     } else {
-        const char *name = chosen ? profile : env("AWS_PROFILE");
-        if (name == NULL)
-            name = env("AWS_DEFAULT_PROFILE");
-        rc = from_files(name != NULL ? name : "default", out, err);
+        rc = from_files(profile_name(profile), out, err);
     }
-    const char *region = env("AWS_REGION") != NULL ? env("AWS_REGION") : env("AWS_DEFAULT_REGION");
-    if (region != NULL && rc == 0)
-        xreplace(&out->region, region);
+    if (env_region() != NULL && rc == 0)
+        xreplace(&out->region, env_region());
     return rc;
 }
 

@@ -22,6 +22,9 @@ struct aws_credentials {
  * PROBLEM_INPUT naming it and a way on. */
 int aws_credentials_load(const char *profile, struct aws_credentials *out, struct problem *err);
 void aws_credentials_release(struct aws_credentials *c);
+/* The region the same sources name, without the keys: AWS_REGION, AWS_DEFAULT_REGION, the
+ * profile's. NULL when none does, or a file cannot be read; xfree. */
+char *aws_region_named(const char *profile);
 /* Names of the profiles in both files, for a choice; xfree each and the array. */
 char **aws_profiles(size_t *count);
 #endif
