@@ -2,6 +2,7 @@
 one branch and one namespace through the public API."""
 
 import json
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -47,6 +48,7 @@ class Catalog:
         self.nessie: nessie.Nessie
         self.front: Front
         self.keep_fds: tuple[int, ...] = ()
+        self.cancel: threading.Event | None = None
         self._started: list[Service] = []
 
     services = property(lambda self: tuple(self._started))
@@ -64,7 +66,7 @@ class Catalog:
                                             "NESSIE": f"http://127.0.0.1:{self.nessie.port}"})
 
     def _run(self, service: Service) -> None:
-        service.keep_fds = self.keep_fds
+        service.keep_fds, service.cancel = self.keep_fds, self.cancel
         service.start()
         self._started.append(service)
 

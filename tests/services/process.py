@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Self
@@ -21,6 +22,7 @@ class Service:
     grace = 5.0          # seconds from the stop signal to SIGKILL
     deadline = 60.0      # seconds until it must answer
     user: str | None = None
+    cancel: threading.Event | None = None   # gives up starting once it is set
     keep_fds: tuple[int, ...] = ()   # inherited by the watcher: a lock that must be held as long as it lives
 
     def __init__(self, folder: Path):
@@ -84,6 +86,8 @@ class Service:
             if self.process.poll() is not None:
                 raise ServiceError(f"{self.name} ended with code {self.process.returncode} while starting; "
                                    f"end of {self.log}:\n{self.log_tail()}")
+            if self.cancel and self.cancel.is_set():
+                raise ServiceError(f"the start of {self.name} was cancelled")
             if time.monotonic() > end:
                 raise ServiceError(f"{self.name} did not answer within {self.deadline:.0f} s ({last}); "
                                    f"end of {self.log}:\n{self.log_tail()}")

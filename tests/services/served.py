@@ -73,7 +73,7 @@ class Served:
             places.forget(self.folder / name)
 
     def start(self, ended: threading.Event) -> None:
-        """Starts all; on return they answer, unless ended was set meanwhile."""
+        """Starts all; on return they answer, unless ended was set meanwhile (by a signal)."""
         ports = self._ports()
         authority = Authority(self.base / "ca", "sluice sandbox CA")
         self.server = Postgres(self.base / "postgres", authority, port=ports["postgres"], durable=True,
@@ -81,11 +81,16 @@ class Served:
         self.catalog = Catalog(self.base / "catalog", authority, port=ports["catalog"], durable=True,
                                secret=self._secret("client-secret", awkward_secret))
         self.server.keep_fds = self.catalog.keep_fds = (self._lock,)
+        self.server.cancel = self.catalog.cancel = ended
         with ThreadPoolExecutor(2) as pool:
             work = [pool.submit(self._told, "PostgreSQL 15 with the database shop", self._start_postgres),
                     pool.submit(self._told, "Iceberg catalog with OAuth", self.catalog.start)]
-            for each in work:
-                each.result()
+            try:
+                for each in work:
+                    each.result()
+            except ServiceError:
+                if not ended.is_set():
+                    raise
 
     def _told(self, what: str, start: Callable[[], object]) -> None:
         begin = time.monotonic()
