@@ -152,6 +152,7 @@ def test_buckets_and_objects(aws):
     assert sorted(o["Key"].removeprefix("estuary-staging/") for o in listed["Contents"]) == sorted(KEYS)
     s3.upload_fileobj(io.BytesIO(b"x" * 100_000), "stage-1", "streamed")
     assert s3.head_object(Bucket="stage-1", Key="streamed")["ContentLength"] == 100_000
+    assert "STREAMING-UNSIGNED-PAYLOAD-TRAILER" in {e["payload"] for e in aws.log.entries(action="s3:PutObject")}
     s3.put_object(Bucket="stage-1", Key="once", Body=b"1", IfNoneMatch="*")
     assert refused(s3.put_object, Bucket="stage-1", Key="once", Body=b"2", IfNoneMatch="*")[0] == "PreconditionFailed"
     assert refused(s3.get_object, Bucket="stage-1", Key="none")[0] == "NoSuchKey"

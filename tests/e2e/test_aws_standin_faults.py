@@ -113,7 +113,8 @@ def test_server_errors_and_strangers(aws):
     aws.faults.add("expired_token", service="iam")
     assert refused(iam.list_users)[0] == "ExpiredToken"
     aws.faults.add("denied", service="iam", reason="with an explicit deny in a service control policy")
-    assert refused(iam.list_users)[1].endswith("with an explicit deny in a service control policy")
+    where = "on resource: arn:aws:iam::123456789012:user/"
+    assert refused(iam.list_users)[1].endswith(f"{where} with an explicit deny in a service control policy")
     aws.faults.add("date", service="sts", seconds=86400)
     header = aws.client("sts").get_caller_identity()["ResponseMetadata"]["HTTPHeaders"]["date"]
     assert header != time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime())

@@ -140,6 +140,20 @@ def test_bucket_policy_and_a_bucket_of_another_account(aws):
     assert refused(s3.put_object, Bucket="lake-2", Key="k", Body=b"x")[0] == "AccessDenied"
 
 
+def test_trust_in_what_was_deleted(aws):
+    """The trust document shows the unique id; a new user of the same name is not trusted."""
+    iam = aws.client("iam")
+    old = iam.create_user(UserName="writer")["User"]
+    trust = {"Effect": "Allow", "Principal": {"AWS": old["Arn"]}, "Action": "sts:AssumeRole"}
+    iam.create_role(RoleName="ops", AssumeRolePolicyDocument=policy(trust))
+    iam.delete_user(UserName="WRITER")  # names are found without regard to case
+    shown = iam.get_role(RoleName="ops")["Role"]["AssumeRolePolicyDocument"]
+    assert shown["Statement"][0]["Principal"] == {"AWS": old["UserId"]}
+    keys = make_user(aws)
+    role = f"arn:aws:iam::{ACCOUNT}:role/ops"
+    assert refused(aws.client("sts", *keys).assume_role, RoleArn=role, RoleSessionName="me")[0] == "AccessDenied"
+
+
 def test_assume_role_meets_two_policies(aws):
     iam = aws.client("iam")
     keys = make_user(aws)

@@ -1,6 +1,7 @@
 """The stand-in for AWS refuses wrong signatures, keys, clocks, scopes and sessions in each protocol's own words."""
 
 import hashlib
+import hmac
 import http.client
 import re
 import ssl
@@ -177,6 +178,38 @@ def test_signature_in_the_query(aws):
     assert send(aws, "GET", url.removeprefix(aws.url), host)[2] == b"hello"
     aws.settings.skew = 120
     assert b"Request has expired" in send(aws, "GET", url.removeprefix(aws.url), host)[2]
+
+
+def stating(payload_hash):
+    """A signer that says this of the payload, whatever the payload is."""
+    return type("Stating", (S3SigV4Auth,), {"payload": lambda self, request: payload_hash})
+
+
+def test_streamed_upload_with_signed_chunks(aws):
+    """The older kind of stream, by AWS's published recipe: each chunk is signed over the one before it."""
+    aws.make_bucket("stage-1")
+    kind, parts = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", (b"x" * 1000, b"y" * 10, b"")
+    given = {"X-Amz-Decoded-Content-Length": "1010", "Content-Encoding": "aws-chunked"}
+    headers, _ = signed(aws, "s3", "PUT", "/stage-1/k", given, signer=stating(kind))
+    stamp, previous = headers["X-Amz-Date"], headers["Authorization"].rpartition("Signature=")[2]
+    scope = f"{stamp[:8]}/us-east-1/s3/aws4_request"
+    key = b"AWS4" + aws.admin_secret.encode()
+    for word in scope.split("/"):
+        key = hmac.digest(key, word.encode(), "sha256")
+    empty, body = hashlib.sha256(b"").hexdigest(), b""
+    for part in parts:
+        text = "\n".join(("AWS4-HMAC-SHA256-PAYLOAD", stamp, scope, previous, empty, hashlib.sha256(part).hexdigest()))
+        previous = hmac.digest(key, text.encode(), "sha256").hex()
+        body += b"%x;chunk-signature=%s\r\n%s\r\n" % (len(part), previous.encode(), part)
+    assert send(aws, "PUT", "/stage-1/k", headers, body)[0] == 200
+    stored = aws.client("s3").get_object(Bucket="stage-1", Key="k")["Body"].read()
+    assert stored == b"x" * 1000 + b"y" * 10
+    status, _, answer = send(aws, "PUT", "/stage-1/k", headers, body.replace(b"y", b"z"))
+    assert status == 403 and b"SignatureDoesNotMatch" in answer
+    assert b"IncompleteBody" in send(aws, "PUT", "/stage-1/k", headers, body[:500])[2]
+    aws.settings.refuse_unsigned_payload = True
+    headers, _ = signed(aws, "s3", "PUT", "/stage-1/k", signer=stating("UNSIGNED-PAYLOAD"))
+    assert send(aws, "PUT", "/stage-1/k", headers, b"x")[0] == 400
 
 
 def test_scope_must_fit(aws):

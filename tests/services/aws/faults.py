@@ -32,7 +32,7 @@ KINDS = {
     "hostile": "answer with a body of the given `form`: see hostile.py",
     "date": "answer with a Date header that is `seconds` off (for a service whose clock is, see Settings.skew)",
     "expired_token": "refuse because the session has expired",
-    "denied": "refuse with `reason` as the because-clause",
+    "denied": "refuse the call's first permission with `reason` as the because-clause",
 }
 _SPOILING = frozenset("throttle error status captive redirect hostile expired_token denied".split())
 
@@ -161,7 +161,7 @@ class Faults:
             self._lock.notify_all()
 
 
-def spoil(fault: Fault, call: Call, arn: str, request_id: str) -> Answer:
+def spoil(fault: Fault, call: Call, request_id: str) -> Answer:
     """The answer that a fault puts in the place of the real one."""
     if fault.kind == "throttle":
         error = failure("throttled", call.service)
@@ -169,9 +169,8 @@ def spoil(fault: Fault, call: Call, arn: str, request_id: str) -> Answer:
             error.headers["Retry-After"] = fault.retry_after
     elif fault.kind == "expired_token":
         error = failure("expired token", call.service)
-    elif fault.kind == "denied":
-        reason = fault.reason or f"because no identity-based policy allows the {call.action} action"
-        error = failure("denied", call.service, f"User: {arn} is not authorized to perform: {call.action} {reason}")
+    elif fault.kind == "denied":  # a call that needs no permission
+        error = failure("denied", call.service, fault.reason or None)
     elif fault.kind == "error":
         default = failure("internal", call.service)
         message = fault.message or default.message

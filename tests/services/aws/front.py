@@ -19,6 +19,7 @@ from .errors import AwsError, failure, identify, render
 from .faults import Fault, Faults, delivery_of, spoil
 from .judgement import Judged, judged, refusal
 from .messages import Answer, Call, Delivery, Request
+from .policies import Verdict
 from .request_log import RequestLog, public_target
 from .routing import PROTOCOLS, parse, route
 from .s3 import S3
@@ -108,11 +109,13 @@ class Front:
             raise refused
         if fault and fault.kind == "lost_request":
             return Answer(0)
+        if fault and fault.kind == "denied" and progress.caller and progress.needs:
+            need = progress.needs[0].need
+            reason = fault.reason or f"because no identity-based policy allows the {need.action} action"
+            raise refusal(self._world, call, progress.caller, need, Verdict(False, reason))
         if fault and fault.spoils:
-            arn = progress.caller.principal.arn if progress.caller else "anonymous"
-            answer = spoil(fault, call, arn, self._id_for(progress, request_id))
             progress.code = f"fault:{fault.kind}"
-            return answer
+            return spoil(fault, call, self._id_for(progress, request_id))
         if fault and fault.kind == "hold" and fault.stage == "before":
             self._faults.hold(call)
         with self._lock:

@@ -109,6 +109,7 @@ class Iam(Service):
             entity = known.get(name.lower())
             if entity is None:
                 raise _missing(kind, name)
+            call.params[parameter] = entity.name  # names are found without regard to case; moto does regard it
             if call.operation in ("GetUserPolicy", "DeleteUserPolicy", "GetRolePolicy", "DeleteRolePolicy"):
                 wanted = call.text("PolicyName")
                 if wanted not in (d.name for d in entity.documents):
@@ -168,13 +169,16 @@ class Iam(Service):
     def _do_delete_role(self, call: Call, caller: Caller) -> Answer:
         role = self.world.directory.now().roles[call.text("RoleName").lower()]
         self._linked(role.arn, role.name)
-        return self._through_moto(call, caller)
+        answer = self._through_moto(call, caller)
+        if answer.status == 200:
+            self._forget_principal(role.arn, role.id)
+        return answer
 
     def _put_inline(self, call: Call, caller: Caller, kind: str, parameter: str) -> Answer:
         name = call.text(parameter)
         iam = self.world.backend.model("iam")
         holders = {"user": iam.users, "role": {r.name: r for r in iam.roles.values()}, "group": iam.groups}[kind]
-        if name not in holders:  # IAM's names are matched without regard to case; moto's are not
+        if name not in holders:
             raise _missing(kind, name)
         if kind == "role":
             self._linked(holders[name].arn, name)
@@ -228,12 +232,21 @@ class Iam(Service):
         return self._do_create_access_key(call, caller)
 
     def _do_delete_user(self, call: Call, caller: Caller) -> Answer:
-        user = self.world.backend.model("iam").users.get(call.text("UserName"))
-        if user and user.access_keys:
+        user = self.world.backend.model("iam").users[call.text("UserName")]
+        if user.access_keys:
             raise AwsError("DeleteConflict", "Cannot delete entity, must delete access keys first.", 409)
-        if user and self.world.directory.now().users[user.name.lower()].groups:
+        if self.world.directory.now().users[user.name.lower()].groups:
             raise AwsError("DeleteConflict", "Cannot delete entity, must remove users from group first.", 409)
-        return self._through_moto(call, caller)
+        answer = self._through_moto(call, caller)
+        if answer.status == 200:
+            self._forget_principal(user.arn, user.id)
+        return answer
+
+    def _forget_principal(self, arn: str, unique_id: str) -> None:
+        """Trust in what was deleted shows its unique id from then on, and does not come back with the name."""
+        for role in self.world.backend.model("iam").roles.values():
+            old = role.assume_role_policy_document
+            role.assume_role_policy_document = old.replace(json.dumps(arn), json.dumps(unique_id))
 
     # What moto does not have.
 
