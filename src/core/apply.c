@@ -1,6 +1,6 @@
 /* Carries out a plan: what is ready runs, independent changes side by side; find, then the journal,
  * then send, then the journal again. Killed anywhere, a rerun finds what was made and makes nothing
- * twice. */
+ * twice. What must hold before stands in apply_consent.c. */
 #include <string.h>
 
 #include "core/clock.h"
@@ -56,6 +56,8 @@ void engine_change_view(const struct engine *e, size_t change, struct change_vie
 
 void engine_apply_stop(struct engine *e)
 {
+    if (!e->applying)
+        return;
     e->stopping = true;
     log_line("apply: stops before the next change");
 }
@@ -84,6 +86,8 @@ void apply_body(struct task *t)
 
 static void start_phase(struct engine *e, size_t change, enum task_kind phase)
 {
+    if (e->closing)
+        return;
     const struct change *c = e->plan.changes[change];
     struct task *t = xcalloc(1, sizeof(*t));
     t->kind = phase;
@@ -106,107 +110,150 @@ static void finish(struct engine *e, size_t change, enum change_status status, s
     engine_emit(e, EVENT_CHANGE_DONE, -1, e->plan.changes[change]->id);
 }
 
-static int journal(struct engine *e, struct journal_entry *entry, enum journal_status status,
+static int journal(struct engine *e, const struct change *c, enum journal_status status,
                    struct problem *err)
 {
+    struct journal_entry *entry = wizard_journal_entry(e->wizard, c);
     entry->status = status;
     entry->at = clock_wall();
     wizard_touch(e->wizard);
     return state_save(e->state, e->wizard, err);
 }
 
-/* Consent was given to what was shown: a preview that reads otherwise by now is not sent. */
-static int same_as_shown(struct engine *e, const struct change *c, struct problem *err)
+/* A made value becomes its field's answer. When the answer to the send was lost, what find saw has
+ * to do: an id; a secret cannot be found again. */
+static void give(struct engine *e, const struct change *c, const struct made *made, const char *id)
 {
-    const struct change *now = plan_find(wizard_plan(e->wizard), c->id);
-    if (now == NULL || now->preview == NULL || c->preview == NULL ||
-        strcmp(now->preview, c->preview) == 0)
-        return 0;
-    problem_fail(err, PROBLEM_CONFLICT, "preview", "%s would no longer be what was shown",
-                 c->title);
-    problem_fix(err, WHO_YOU, "look at the plan again, then apply it");
-    return -1;
+    const struct rows *rows = wizard_rows(e->wizard);
+    int field = c->gives != NULL ? rows_field(rows, c->gives) : -1;
+    if (field < 0)
+        return;
+    const char *text = made != NULL ? made->give_text : id;
+    if (made != NULL && made->give_secret != NULL)
+        wizard_set(e->wizard, field, value_secret(made->give_secret, NULL, NULL), ORIGIN_MADE,
+                   NULL);
+    else if (text != NULL && rows->fields[field]->kind != FIELD_SECRET)
+        wizard_set(e->wizard, field, value_text(text), ORIGIN_MADE, NULL);
+}
+
+/* It is there, made now or before; the secret it gave is saved before the journal says so. */
+static void stands(struct engine *e, size_t change, const struct made *made, const char *id)
+{
+    const struct change *c = e->plan.changes[change];
+    struct problem p = PROBLEM_INIT;
+    give(e, c, made, id);
+    struct journal_entry *entry = wizard_journal_entry(e->wizard, c);
+    if (id != NULL)
+        xreplace(&entry->made, id);
+    bool waits = c->kind->ready != NULL;
+    if (journal(e, c, waits ? JOURNAL_MADE : JOURNAL_READY, &p) != 0)
+        finish(e, change, CHANGE_FAILED, &p);
+    else if (waits)
+        start_phase(e, change, TASK_READY);
+    else
+        finish(e, change, e->slots[change].found ? CHANGE_FOUND : CHANGE_MADE, NULL);
+}
+
+/* The first intent decides whether it is ours: what stands now may be its lost answer. */
+static void note_intent(struct engine *e, const struct change *c, const struct found *seen)
+{
+    struct journal_entry *entry = wizard_journal_find(e->wizard, c->id);
+    bool first = entry == NULL || entry->status == JOURNAL_UNDONE;
+    entry = wizard_journal_entry(e->wizard, c);
+    if (first) {
+        entry->was_there = seen->present;
+        xreplace(&entry->saw, seen->saw);
+        xreplace(&entry->made, NULL);
+    }
+    node_free(entry->args);
+    entry->args = node_copy(c->args);
 }
 
 static void found(struct engine *e, struct task *t)
 {
     const struct change *c = t->change;
     struct problem p = PROBLEM_INIT;
-    const struct journal_entry *all;
-    size_t before = wizard_journal(e->wizard, &all);
-    struct journal_entry *entry = wizard_journal_entry(e->wizard, c);
-    size_t after = wizard_journal(e->wizard, &all);
-    /* the first intent decides whether it is ours: what stands now may be its lost answer */
-    if (after > before || entry->status == JOURNAL_UNDONE) {
-        entry->was_there = t->found.present;
-        xreplace(&entry->saw, t->found.saw);
-    }
     if (t->found.as_wanted) {
-        xreplace(&entry->made, t->found.id);
-        if (journal(e, entry, JOURNAL_READY, &p) != 0)
+        note_intent(e, c, &t->found);
+        e->slots[t->index].found = true;
+        stands(e, t->index, NULL, t->found.id);
+    } else if (e->stopping) {
+        finish(e, t->index, CHANGE_STOPPED, NULL);
+    } else if (apply_same_as_shown(e, t->index, &p) != 0) {
+        finish(e, t->index, CHANGE_FAILED, &p);
+    } else {
+        note_intent(e, c, &t->found);
+        if (journal(e, c, JOURNAL_INTENDED, &p) != 0)
             finish(e, t->index, CHANGE_FAILED, &p);
         else
-            finish(e, t->index, CHANGE_FOUND, NULL);
-        return;
+            start_phase(e, t->index, TASK_SEND);
     }
-    node_free(entry->args);
-    entry->args = node_copy(c->args);
-    if (same_as_shown(e, c, &p) != 0 || journal(e, entry, JOURNAL_INTENDED, &p) != 0) {
-        finish(e, t->index, CHANGE_FAILED, &p);
-        return;
-    }
-    start_phase(e, t->index, TASK_SEND);
 }
 
-/* A made value becomes its field's answer; the secret is saved before the journal says `made`. */
-static void give(struct engine *e, const struct change *c, struct made *made)
-{
-    int field = c->gives != NULL ? rows_field(wizard_rows(e->wizard), c->gives) : -1;
-    if (field < 0)
-        return;
-    if (made->give_secret != NULL)
-        wizard_set(e->wizard, field, value_secret(made->give_secret, NULL, NULL), ORIGIN_MADE,
-                   NULL);
-    else if (made->give_text != NULL)
-        wizard_set(e->wizard, field, value_text(made->give_text), ORIGIN_MADE, NULL);
-}
-
-static void sent(struct engine *e, struct task *t, const char *id)
-{
-    const struct change *c = t->change;
-    struct problem p = PROBLEM_INIT;
-    give(e, c, &t->made);
-    struct journal_entry *entry = wizard_journal_entry(e->wizard, c);
-    xreplace(&entry->made, id);
-    bool waits = c->kind->ready != NULL;
-    if (journal(e, entry, waits ? JOURNAL_MADE : JOURNAL_READY, &p) != 0)
-        finish(e, t->index, CHANGE_FAILED, &p);
-    else if (waits)
-        start_phase(e, t->index, TASK_READY);
-    else
-        finish(e, t->index, CHANGE_MADE, NULL);
-}
-
-/* No answer to a send says nothing about what was done: find decides. */
+/* Whatever a failed send says, find decides what became of it. Its own problem is kept. */
 static void send_failed(struct engine *e, struct task *t)
 {
-    if (t->problem.kind != PROBLEM_UNREACHABLE && t->problem.kind != PROBLEM_PROTOCOL) {
-        finish(e, t->index, CHANGE_FAILED, &t->problem);
-        return;
-    }
+    bool was_sent = t->run != NULL;
     problem_move(&e->slots[t->index].problem, &t->problem);
-    start_phase(e, t->index, TASK_SETTLE);
+    if (was_sent)
+        start_phase(e, t->index, TASK_SETTLE);
+    else
+        finish(e, t->index, CHANGE_FAILED, NULL);
+}
+
+/* The service said no, so that what may stand there is not ours. */
+static bool was_refused(const struct problem *p)
+{
+    return p->kind == PROBLEM_REFUSED || p->kind == PROBLEM_DENIED || p->kind == PROBLEM_INPUT ||
+           p->kind == PROBLEM_MISSING;
 }
 
 static void settled(struct engine *e, struct task *t)
 {
+    const struct change *c = t->change;
+    struct problem *why = &e->slots[t->index].problem;
+    struct journal_entry *entry = wizard_journal_entry(e->wizard, c);
+    bool refused = was_refused(why);
     if (t->rc == 0 && t->found.as_wanted) {
-        problem_release(&e->slots[t->index].problem);
-        sent(e, t, t->found.id);
+        if (refused && entry->made == NULL)
+            entry->was_there = true;
+        problem_release(why);
+        stands(e, t->index, NULL, t->found.id);
         return;
     }
-    finish(e, t->index, CHANGE_FAILED, NULL); /* with the send's own problem */
+    /* the intent is over when nothing came of it: who makes it later makes his own */
+    if (t->rc == 0 && refused && !t->found.present && entry->made == NULL)
+        journal(e, c, JOURNAL_UNDONE, NULL);
+    finish(e, t->index, CHANGE_FAILED, NULL);
 }
+
+static void ready(struct engine *e, struct task *t)
+{
+    struct problem p = PROBLEM_INIT;
+    if (journal(e, t->change, JOURNAL_READY, &p) != 0)
+        finish(e, t->index, CHANGE_FAILED, &p);
+    else
+        finish(e, t->index, e->slots[t->index].found ? CHANGE_FOUND : CHANGE_MADE, NULL);
+}
+
+void apply_finished(struct engine *e, struct task *t)
+{
+    if (t->kind == TASK_SETTLE)
+        settled(e, t);
+    else if (t->rc != 0 && t->kind == TASK_SEND)
+        send_failed(e, t);
+    else if (t->rc != 0)
+        finish(e, t->index, CHANGE_FAILED, &t->problem);
+    else if (t->kind == TASK_FIND)
+        found(e, t);
+    else if (t->kind == TASK_SEND)
+        stands(e, t->index, &t->made, t->made.id);
+    else
+        ready(e, t);
+}
+
+/* --- order --------------------------------------------------------------------------------------
+ */
 
 static bool usable(const struct change_slot *s)
 {
@@ -230,71 +277,84 @@ static enum change_status may_start(const struct engine *e, const struct change 
     return may;
 }
 
-/* Surveys of the steps that were changed look again, so that what is proved is what stands now. */
+static size_t count_running(const struct engine *e)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < e->plan.count; i++)
+        n += e->slots[i].status == CHANGE_RUNNING;
+    return n;
+}
+
+/* True when it moved on. */
+static bool try_start(struct engine *e, size_t i)
+{
+    struct change_slot *s = &e->slots[i];
+    enum change_status may = may_start(e, e->plan.changes[i]);
+    if (may == CHANGE_WAITING)
+        return false;
+    bool starts = may == CHANGE_RUNNING && !e->stopping;
+    if (starts && (count_running(e) >= CHANGES_MAX || engine_threads(e) >= THREADS_MAX))
+        return false;
+    s->since = clock_ms();
+    if (!starts) {
+        finish(e, i, may == CHANGE_BLOCKED ? CHANGE_BLOCKED : CHANGE_STOPPED, NULL);
+        return true;
+    }
+    s->status = CHANGE_RUNNING;
+    engine_emit(e, EVENT_CHANGE_STARTED, -1, e->plan.changes[i]->id);
+    start_phase(e, i, TASK_FIND);
+    return true;
+}
+
+/* Surveys of the steps that were changed look again, so that what is proved is what stands now. A
+ * change that failed may have come half way. */
 static void expire_surveys(struct engine *e)
 {
     const struct rows *rows = wizard_rows(e->wizard);
-    for (size_t i = 0; i < rows->check_count; i++)
-        for (size_t k = 0; k < e->plan.count; k++)
+    for (size_t k = 0; k < e->plan.count; k++) {
+        if (!usable(&e->slots[k]) && e->slots[k].status != CHANGE_FAILED)
+            continue;
+        for (size_t i = 0; i < rows->check_count; i++)
             if (rows->checks[i]->service != NULL &&
                 strcmp(rows_step_of(rows, rows->checks[i]->id)->id, e->plan.changes[k]->step) == 0)
                 wizard_expire_check(e->wizard, (int)i);
+    }
 }
 
-static void advance(struct engine *e)
+/* Changes that wait for one another could wait forever: a fault in a plan, not of the operator. */
+static void block_circle(struct engine *e)
 {
-    bool going = false;
+    for (size_t i = 0; i < e->plan.count; i++) {
+        if (e->slots[i].status != CHANGE_WAITING)
+            continue;
+        struct problem p = PROBLEM_INIT;
+        problem_fail(&p, PROBLEM_BUG, "circle", "%s waits for a change that waits for it",
+                     e->plan.changes[i]->title);
+        e->slots[i].since = clock_ms();
+        finish(e, i, CHANGE_BLOCKED, &p);
+    }
+}
+
+void apply_advance(struct engine *e)
+{
+    if (!e->applying || e->closing)
+        return;
     bool moved = true;
     while (moved) {
         moved = false;
-        going = false;
-        for (size_t i = 0; i < e->plan.count; i++) {
-            struct change_slot *s = &e->slots[i];
-            going |= s->status == CHANGE_RUNNING || s->status == CHANGE_WAITING;
-            if (s->status != CHANGE_WAITING)
-                continue;
-            enum change_status may = may_start(e, e->plan.changes[i]);
-            if (may == CHANGE_WAITING)
-                continue;
-            moved = true;
-            s->since = clock_ms();
-            if (may == CHANGE_BLOCKED) {
-                finish(e, i, CHANGE_BLOCKED, NULL);
-            } else if (e->stopping) {
-                finish(e, i, CHANGE_STOPPED, NULL);
-            } else {
-                s->status = CHANGE_RUNNING;
-                engine_emit(e, EVENT_CHANGE_STARTED, -1, e->plan.changes[i]->id);
-                start_phase(e, i, TASK_FIND);
-            }
-        }
+        for (size_t i = 0; i < e->plan.count; i++)
+            if (e->slots[i].status == CHANGE_WAITING)
+                moved |= try_start(e, i);
     }
-    if (!going && e->applying) {
-        e->applying = false;
-        expire_surveys(e);
-        engine_emit(e, EVENT_APPLY_DONE, -1, NULL);
-    }
-}
-
-void apply_finished(struct engine *e, struct task *t)
-{
-    if (t->kind == TASK_SETTLE)
-        settled(e, t);
-    else if (t->rc != 0 && t->kind == TASK_SEND)
-        send_failed(e, t);
-    else if (t->rc != 0)
-        finish(e, t->index, CHANGE_FAILED, &t->problem);
-    else if (t->kind == TASK_FIND)
-        found(e, t);
-    else if (t->kind == TASK_SEND)
-        sent(e, t, t->made.id);
-    else {
-        struct problem p = PROBLEM_INIT;
-        struct journal_entry *entry = wizard_journal_entry(e->wizard, t->change);
-        int rc = journal(e, entry, JOURNAL_READY, &p);
-        finish(e, t->index, rc == 0 ? CHANGE_MADE : CHANGE_FAILED, rc == 0 ? NULL : &p);
-    }
-    advance(e);
+    if (count_running(e) > 0)
+        return;
+    for (size_t i = 0; i < e->plan.count; i++)
+        if (e->slots[i].status == CHANGE_WAITING && engine_threads(e) >= THREADS_MAX)
+            return; /* for a thread */
+    block_circle(e);
+    e->applying = false;
+    expire_surveys(e);
+    engine_emit(e, EVENT_APPLY_DONE, -1, NULL);
 }
 
 void apply_progress(struct engine *e, const struct task *t, const char *doing)
@@ -306,63 +366,27 @@ void apply_progress(struct engine *e, const struct task *t, const char *doing)
 /* --- start
  * -------------------------------------------------------------------------------------------- */
 
-/* A made secret that nothing outliving the process keeps would be lost with it. */
-static int can_keep(struct engine *e, const struct change *c, const char *field, bool memory_ok,
-                    struct problem *err)
-{
-    bool kept = state_vault(e->state) == VAULT_OPEN;
-    if (kept || memory_ok)
-        return 0;
-    problem_fail(err, PROBLEM_INPUT, "cannot keep", "%s makes %s, and there is no place to keep it",
-                 c->title, field);
-    problem_fix(
-        err, WHO_YOU,
-        "give --passphrase-file FILE for the secrets file, or set %s to env:NAME or file:/PATH",
-        field);
-    return -1;
-}
-
-static int make_secrets(struct engine *e, const struct plan *plan, bool memory_ok,
-                        struct problem *err)
-{
-    const struct rows *rows = wizard_rows(e->wizard);
-    for (size_t i = 0; i < plan->count; i++) {
-        const struct change *c = plan->changes[i];
-        if (c->left_out)
-            continue;
-        if (c->gives != NULL && rows_field(rows, c->gives) >= 0 &&
-            rows->fields[rows_field(rows, c->gives)]->kind == FIELD_SECRET &&
-            can_keep(e, c, c->gives, memory_ok, err) != 0)
-            return -1;
-        int field = c->uses != NULL ? rows_field(rows, c->uses) : -1;
-        if (field < 0 || !value_empty(wizard_answer(e->wizard, field)))
-            continue;
-        if (can_keep(e, c, c->uses, memory_ok, err) != 0)
-            return -1;
-        struct secret *s = secret_generate(rows->fields[field]->make);
-        wizard_set(e->wizard, field, value_secret(s, NULL, NULL), ORIGIN_MADE, NULL);
-        secret_unref(s);
-    }
-    return 0;
-}
-
 int engine_apply(struct engine *e, struct plan *plan, bool memory_ok, struct problem *err)
 {
     if (e->applying)
         return problem_fail(err, PROBLEM_CONFLICT, "applying",
                             "changes are being carried out already");
-    if (make_secrets(e, plan, memory_ok, err) != 0 || state_save(e->state, e->wizard, err) != 0)
+    if (apply_make_secrets(e, plan, memory_ok, err) != 0 ||
+        state_save(e->state, e->wizard, err) != 0)
         return -1;
     apply_release(e);
     e->plan = *plan;
     plan_init(plan);
     e->slots = xcalloc(e->plan.count + 1, sizeof(*e->slots));
-    for (size_t i = 0; i < e->plan.count; i++)
+    const struct plan *now = wizard_plan(e->wizard);
+    for (size_t i = 0; i < e->plan.count; i++) {
+        e->slots[i].planned = plan_find(now, e->plan.changes[i]->id) != NULL;
         if (e->plan.changes[i]->left_out)
             e->slots[i].status = CHANGE_STOPPED;
+    }
     e->has_plan = true;
     e->applying = true;
     e->stopping = false;
-    advance(e);
+    engine_poke(e); /* the next pump begins */
     return 0;
 }

@@ -1,8 +1,8 @@
 /* The engine: runs checks and changes on threads of their own and returns their results to the main
  * thread through one queue. Front ends only observe its events, so that all behave alike.
  *
- * Caps: 64 threads, 16 a service. Idle means no wake-ups: the queue's descriptor is what the main
- * loop polls. */
+ * Caps: 64 threads, 16 a service, 16 changes side by side. Idle means no wake-ups: the main loop
+ * polls the queue's descriptor, for engine_timeout at most. */
 #ifndef SLUICE_CORE_ENGINE_H
 #define SLUICE_CORE_ENGINE_H
 
@@ -32,23 +32,27 @@ struct event {
 };
 
 struct engine *engine_new(struct wizard *w, struct state *s, struct net *net);
-/* Cancels everything, waits at most 2 s for threads, abandons those that still hang. */
-void engine_free(struct engine *e);
+/* Cancels everything (what was sent may still be answered for 1.5 s, and is journalled), waits at
+ * most 2 s for threads, abandons those that still hang. False when there are such: they may still
+ * look at rows and net, which must then stay until the process ends. */
+bool engine_free(struct engine *e);
 
 int engine_fd(const struct engine *e); /* readable when engine_pump has something to do */
 /* Takes in what was reported, starts what can start now. `observe` may be NULL. */
 void engine_pump(struct engine *e, void (*observe)(void *ctx, const struct event *ev), void *ctx);
-/* Milliseconds until something must be pumped though nothing is reported (deadlines of abandoned
- * threads); -1 = never. */
+/* Milliseconds until something must be pumped though nothing is reported: a check that neither its
+ * deadline nor a cancel could end is given up then. -1 = never. */
 int engine_timeout(struct engine *e);
 bool engine_busy(const struct engine *e); /* something runs, or is wanted and can still run */
 
-/* Wants a check, with the surveys whose facts it lacks. It runs unless its outcome is current;
- * `again` runs it anyway (and its surveys when they are of the same step). Never runs an effect the
- * operator has not allowed: `effect` is the strongest allowed one. */
+/* Wants a check, with the surveys whose facts it lacks or that are of other inputs. It runs unless
+ * its outcome is current; `again` runs it anyway (and its surveys when they are of the same step).
+ * Never runs an effect the operator has not allowed: `effect` is the strongest allowed one. A check
+ * that cannot run (an answer is missing, a change is planned, a login was refused) is dropped. */
 void engine_want(struct engine *e, int check, enum effect effect, bool again);
 void engine_want_step(struct engine *e, int step, enum effect effect, bool again);
-/* Drops wishes and cancels what runs: one check, or all (-1). Not changes. */
+/* Drops wishes and cancels what runs: one check, or all (-1). Not changes. One that ignores it is
+ * given up after 60 ms; a probe is not run anew while it may still be cleaning up. */
 void engine_cancel(struct engine *e, int check);
 
 /* --- apply
@@ -61,7 +65,7 @@ enum change_status {
     CHANGE_FOUND, /* already as wanted: nothing was sent */
     CHANGE_FAILED,
     CHANGE_BLOCKED, /* one it needs failed or was left out */
-    CHANGE_STOPPED  /* the operator stopped before it */
+    CHANGE_STOPPED  /* the operator stopped before it, or left it out */
 };
 const char *change_status_name(enum change_status s);
 
@@ -74,9 +78,12 @@ struct change_view {
 };
 
 /* Carries out the plan (moved into the engine, left empty): ready changes first, independent ones
- * side by side, the journal saved around each. Secrets a change uses are made and saved before it.
- * PROBLEM_INPUT "cannot keep" when a change makes or uses a secret that nothing outliving the
- * process would keep and !memory_ok; PROBLEM_LOCAL when the state cannot be saved. */
+ * side by side, the journal saved around each; it begins with the next pump. Secrets a change uses
+ * are made and saved before it. PROBLEM_INPUT "cannot keep" when a change makes a secret that
+ * nothing outliving the process would keep and !memory_ok, "not at hand" when it uses one that was
+ * given before and must be unlocked or entered again; PROBLEM_LOCAL when the state cannot be saved.
+ * Whether a lost answer means made or not, find decides; a value that change->gives names is then
+ * the id find saw. */
 int engine_apply(struct engine *e, struct plan *plan, bool memory_ok, struct problem *err);
 bool engine_applying(const struct engine *e);
 /* Stops before the next send; never inside one. */

@@ -1,5 +1,5 @@
-/* Insides of struct engine, shared by engine.c (checks, queue, threads) and apply.c (changes) only.
- */
+/* Insides of struct engine, shared by engine.c (checks), engine_tasks.c (threads, queue) and
+ * apply*.c (changes) only. */
 #ifndef SLUICE_CORE_ENGINE_PARTS_H
 #define SLUICE_CORE_ENGINE_PARTS_H
 
@@ -8,24 +8,35 @@
 #include "core/engine.h"
 #include "core/run_make.h"
 
+#define THREADS_MAX 64
+#define SERVICE_MAX 16
+#define CHANGES_MAX 16 /* side by side */
+
 enum task_kind { TASK_CHECK, TASK_FIND, TASK_SEND, TASK_READY, TASK_SETTLE };
 
-/* One thread's work. Made on the main thread, filled on its own, handed back through the queue. */
+/* One thread's work. Made on the main thread, filled on its own, handed back through the queue.
+ * What is written by its thread is read by the main thread only after it has reported. */
 struct task {
     struct engine *engine;
-    struct task *next; /* in engine->running */
+    struct task *next; /* in engine->running or engine->abandoned */
     enum task_kind kind;
     size_t index; /* of the check in rows, or of the change in the applied plan */
     struct run *run;
     const struct check *check;
-    struct outcome *out;
     const struct change *change;
+    int64_t started;
+
+    /* its thread's */
+    struct outcome *out;
     struct found found;
     struct made made;
     struct problem problem;
     int rc;
-    int64_t started;
-    bool over; /* its thread has reported */
+
+    /* the main thread's */
+    struct digest digest; /* of what its check reads */
+    int64_t cancelled_at; /* clock_ms; 0 = it was not */
+    bool outdated;        /* cancelled because its inputs are no longer the present ones */
 };
 
 struct message {
@@ -40,6 +51,10 @@ struct want {
     bool wanted;
     bool again;
     enum effect effect;
+    /* The check that was run for this one last, and the answers it was run with: it is not run for
+     * it twice, whatever it brings. */
+    int pulled;
+    uint64_t pulled_at;
 };
 
 struct change_slot {
@@ -48,6 +63,8 @@ struct change_slot {
     int64_t took_ms;
     char *doing;
     struct problem problem;
+    bool planned; /* it stood in the model's plan when it was consented to */
+    bool found;   /* it was as wanted before anything was sent */
 };
 
 struct engine {
@@ -60,7 +77,9 @@ struct engine {
     struct message *first, **last;
     int threads;
     struct task *running;
-    struct want *wants; /* by check */
+    struct task *abandoned; /* given up; their threads have not reported */
+    bool closing;           /* nothing is started any more */
+    struct want *wants;     /* by check */
     void (*observe)(void *ctx, const struct event *ev);
     void *observe_ctx;
     /* apply */
@@ -71,13 +90,39 @@ struct engine {
     bool stopping;
 };
 
+/* --- engine_tasks.c --- */
 /* Starts the task on a thread of its own; takes it. */
 void engine_start_task(struct engine *e, struct task *t, int deadline_ms);
+void task_cancel(struct task *t);
+void task_free(struct task *t);
+void task_unlink(struct task **list, struct task *t);
+/* When a running check that has not reported is given up; clock_ms. */
+int64_t task_limit(const struct task *t);
+size_t engine_threads(const struct engine *e); /* running and abandoned */
+void engine_poke(struct engine *e);            /* engine_fd becomes readable */
+/* All that was reported; the caller frees each message. */
+struct message *engine_messages(struct engine *e);
+
+/* --- engine.c --- */
 void engine_emit(struct engine *e, enum event_kind kind, int check, const char *change);
-/* apply.c: runs the body of a change task on its thread. */
+
+/* --- apply.c --- */
+/* Runs the body of a change task on its thread. */
 void apply_body(struct task *t);
-/* apply.c: takes in a finished task; moves on. */
+/* Takes in a finished task; moves on. */
 void apply_finished(struct engine *e, struct task *t);
 void apply_progress(struct engine *e, const struct task *t, const char *doing);
+/* Starts what can start; ends the apply when nothing is left. */
+void apply_advance(struct engine *e);
 void apply_release(struct engine *e);
+
+/* --- apply_consent.c --- */
+/* Consent was given to what was shown: -1 when the change reads otherwise by now. */
+int apply_same_as_shown(struct engine *e, size_t change, struct problem *err);
+/* Whether `now` is `shown` but for the values announced as "(known after: …)". */
+bool previews_agree(const char *shown, const char *now);
+/* Makes the secrets the plan uses; -1 and nothing made when one could not be kept or is not at
+ * hand. */
+int apply_make_secrets(struct engine *e, const struct plan *plan, bool memory_ok,
+                       struct problem *err);
 #endif
