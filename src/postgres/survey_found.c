@@ -87,7 +87,7 @@ static const char sql_publication[] =
 static const char sql_schemas[] = "SELECT count(*) AS count FROM pg_publication_namespace s JOIN "
                                   "pg_publication p ON p.oid = s.pnpubid"
                                   " WHERE p.pubname = $1::name";
-static const char sql_no_schemas[] = "SELECT 0 AS count WHERE $1 IS NOT NULL";
+static const char sql_no_schemas[] = "SELECT 0 AS count WHERE $1::text IS NOT NULL";
 
 /* $1 publication, $2 and $3 schemas and tables that are wanted in it. */
 static const char sql_others[] =
