@@ -20,6 +20,8 @@
 static void observe(void *ctx, const struct event *ev)
 {
     struct plain *p = ctx;
+    if (ev->kind == EVENT_CHECK_DONE || ev->kind == EVENT_CHANGE_DONE)
+        p->told_at = clock_ms();
     switch (ev->kind) {
     case EVENT_CHECK_DONE:
         plain_tell_check(p, ev->check);
@@ -35,6 +37,7 @@ static void observe(void *ctx, const struct event *ev)
 
 static void say_still(struct plain *p)
 {
+    p->told_at = clock_ms();
     for (size_t i = 0; i < p->rows->check_count; i++) {
         struct check_view v;
         wizard_check_view(p->wizard, (int)i, &v);
@@ -74,24 +77,31 @@ static bool interrupted(struct plain *p, int signal, bool *cancelled)
     return true;
 }
 
+/* Until something is due though nothing is reported: a line after long silence, or the engine's own
+ * deadlines. */
+static int wait_ms(const struct plain *p)
+{
+    int64_t left = p->told_at + STILL_MS - clock_ms();
+    int engine = engine_timeout(p->engine);
+    if (left < 0)
+        left = 0;
+    return engine >= 0 && engine < left ? engine : (int)left;
+}
+
 bool plain_run_wanted(struct plain *p)
 {
     bool cancelled = false;
+    p->told_at = clock_ms();
     engine_pump(p->engine, observe, p);
     while (engine_busy(p->engine)) {
         int signal;
-        switch (console_wait(&p->console, engine_fd(p->engine), STILL_MS, &signal)) {
-        case CONSOLE_SIGNAL:
-            if (!interrupted(p, signal, &cancelled))
-                return false;
-            break;
-        case CONSOLE_TIMEOUT:
-            say_still(p);
-            break;
-        default:
-            break;
-        }
+        if (console_wait(&p->console, engine_fd(p->engine), wait_ms(p), &signal) ==
+                CONSOLE_SIGNAL &&
+            !interrupted(p, signal, &cancelled))
+            return false;
         engine_pump(p->engine, observe, p);
+        if (clock_ms() - p->told_at >= STILL_MS)
+            say_still(p);
     }
     return plain_save(p);
 }
@@ -266,7 +276,22 @@ static bool quit(struct plain *p)
     return !yes;
 }
 
-enum next { NEXT_ASK, NEXT_STEP, NEXT_FIELDS, NEXT_CHECK, NEXT_LEAVE };
+enum next {
+    NEXT_ASK,
+    NEXT_STEP,   /* another step: all of it */
+    NEXT_FIELDS, /* this step's answers again */
+    NEXT_CHECK,  /* all checks again */
+    NEXT_PROVE,  /* those that are not current */
+    NEXT_LEAVE
+};
+
+static enum next plan(struct plain *p)
+{
+    bool applied = false;
+    if (!plain_plan(p, &applied))
+        return NEXT_LEAVE;
+    return applied ? NEXT_PROVE : NEXT_ASK;
+}
 
 static enum next go(struct plain *p, int step)
 {
@@ -291,7 +316,7 @@ static enum next obey(struct plain *p, const char *word)
     case 'r':
         return NEXT_CHECK;
     case 'p':
-        return plain_plan(p) ? NEXT_ASK : NEXT_LEAVE;
+        return plan(p);
     case 'd':
         return details(p) ? NEXT_ASK : NEXT_LEAVE;
     case 'c':

@@ -256,6 +256,7 @@ static bool ask_other_host(struct plain *p, int field)
 bool plain_fields(struct plain *p)
 {
     bool asked = false, advanced = false;
+    p->told = 0;
     for (size_t i = 0; i < p->rows->field_count; i++) {
         if (!here(p, i))
             continue;

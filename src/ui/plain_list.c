@@ -77,8 +77,13 @@ static bool find_items(struct listing *l)
 /* --- what was typed
  * --------------------------------------------------------------------------------- */
 
+/* Once each: "public.orders, public.*" names it twice. */
 static void add(struct text *out, const char *item)
 {
+    size_t n = strlen(item);
+    for (const char *at = out->s; (at = strstr(at, item)) != NULL; at += n)
+        if ((at == out->s || at[-1] == '\n') && (at[n] == '\n' || at[n] == '\0'))
+            return;
     text_sep(out, "\n");
     text_add(out, item);
 }

@@ -13,6 +13,7 @@ struct plain {
     const struct rows *rows;
     int step;
     int told;        /* checks told since the last "Checking" began */
+    int64_t told_at; /* clock_ms of the last line while something runs */
     bool *just_told; /* by check: its result was told since then */
     bool *consents;  /* by check: its probe may write; given once a service */
     bool *declined;  /* by check: asked, and not allowed */
@@ -55,7 +56,7 @@ const char *plain_word(const struct check_view *v);
 bool plain_in_step(const struct plain *p, int check);
 
 /* --- plain_plan.c */
-bool plain_plan(struct plain *p);
+bool plain_plan(struct plain *p, bool *applied);
 void plain_tell_change(struct plain *p, const struct event *ev);
 
 /* --- plain.c */

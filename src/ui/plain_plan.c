@@ -153,7 +153,7 @@ static void toggle(struct plain *p, struct plan *plan, const char *answer)
     plain_say(p, "%ld %s: %s.", n, c->left_out ? "is left out" : "is made", c->title);
 }
 
-bool plain_plan(struct plain *p)
+bool plain_plan(struct plain *p, bool *applied)
 {
     struct plan plan;
     AUTO_TEXT answer = TEXT_INIT;
@@ -169,6 +169,7 @@ bool plain_plan(struct plain *p)
             break;
         if (strcmp(answer.s, "apply") == 0 && wanted(&plan) > 0) {
             goes_on = apply(p, &plan);
+            *applied = true;
             break;
         }
         toggle(p, &plan, answer.s);

@@ -8,6 +8,8 @@
 #include "ui/plain_parts.h"
 #include "ui/theme.h"
 
+#define ITEMS_MAX 8 /* named with a failed check; all of them stand in its details */
+
 /* "text." without a second full stop. */
 static void add_sentence(struct text *out, const char *s)
 {
@@ -126,11 +128,28 @@ static void line_of(struct plain *p, int check, const struct check_view *v, stru
                                                   : "");
 }
 
+/* Which tables, permissions, … it is about. */
+static void say_bad_items(struct plain *p, const struct outcome *o)
+{
+    size_t bad = 0;
+    for (size_t i = 0; i < o->item_count; i++) {
+        const struct item *it = &o->items[i];
+        if ((!is_bad(it->status) && it->status != STATUS_WARNED) || bad++ >= ITEMS_MAX)
+            continue;
+        plain_say(p, "  %s%s%s%s%s", it->name, it->line != NULL ? ": " : "",
+                  it->line != NULL ? it->line : "", it->fix != NULL ? ". Do: " : "",
+                  it->fix != NULL ? it->fix : "");
+    }
+    if (bad > ITEMS_MAX)
+        plain_say(p, "  and %zu more: d tells them", bad - ITEMS_MAX);
+}
+
 static void say_fix(struct plain *p, const struct check_view *v)
 {
     const struct outcome *o = v->outcome;
     if (o == NULL || !(is_bad(v->status) || v->status == STATUS_WARNED))
         return;
+    say_bad_items(p, o);
     if (o->fix != NULL)
         plain_say(p, "  Do: %s: %s", problem_who_name(o->who), o->fix);
     if (o->copy != NULL)
