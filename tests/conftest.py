@@ -37,7 +37,8 @@ def _had(start: Callable):
     try:
         return start()
     except ServiceError as error:
-        pytest.fail(str(error), pytrace=False)
+        why = str(error)
+    pytest.fail(why, pytrace=False)
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +79,7 @@ def authority(service_folder):
 @pytest.fixture(scope="session")
 def pg_server(service_folder, authority):
     """One PostgreSQL 15 (tests.services.postgres.Postgres), wal_level=logical, TLS, SCRAM, with a filled template of the
-    shop database: .host .port .admin_user .admin_password .ca_file .version; .connect(database, user=…, password=…)
+    shop database: .host .port .admin_user .admin_password .ca_file; .connect(database, user=…, password=…)
     (psycopg, autocommit), .query(sql, database) -> rows, .uri(database), .log (Path). Most tests want `shop` instead."""
     from tests.services import shop as shops
     from tests.services.postgres import Postgres
