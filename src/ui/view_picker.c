@@ -120,6 +120,14 @@ static bool matches(void *owner, size_t row, const char *folded)
     return v->pick->matches(v->snapshot, row, folded);
 }
 
+#define LAST_LEAST 8 /* columns the last one keeps */
+
+static int last_width(int room, int width)
+{
+    int least = width < LAST_LEAST ? width : LAST_LEAST;
+    return room > width ? width : room < least ? least : room;
+}
+
 static void draw_row(void *owner, size_t row, struct canvas *c, struct rect r, bool at_cursor)
 {
     struct view_picker *v = owner;
@@ -127,16 +135,20 @@ static void draw_row(void *owner, size_t row, struct canvas *c, struct rect r, b
     v->pick->row(v->snapshot, row, &p);
     enum role role = p.refusal != NULL ? ROLE_MUTED : at_cursor ? ROLE_FOCUS : ROLE_TEXT;
     canvas_put(c, r, 0, 0, role, p.refusal != NULL ? "[-]" : v->chosen[row] ? "[x]" : "[ ]");
+    const char *answer = p.item != NULL ? answer_of(v, p.item) : NULL;
+    const char *behind = p.refusal != NULL ? p.refusal : answer != NULL ? answer : p.warning;
+    int wanted = behind != NULL ? utf8_columns(behind) : 0;
     int spare = r.cols > 78 ? (r.cols - 78) / 2 : 0;
     int col = 4;
     for (int i = 0; i < PICK_COLUMNS && v->pick->widths[i] > 0; i++) {
         int width = v->pick->widths[i] + (i < 2 ? spare : 0);
+        bool last = i + 1 == PICK_COLUMNS || v->pick->widths[i + 1] == 0;
+        if (last && wanted > 0) /* what is behind says more than the end of a long column */
+            width = last_width(r.cols - col - 1 - wanted, width);
         if (p.columns[i] != NULL)
             canvas_put_elided(c, rect_cols(r, col, width), 0, 0, role, p.columns[i]);
         col += width + 1;
     }
-    const char *answer = p.item != NULL ? answer_of(v, p.item) : NULL;
-    const char *behind = p.refusal != NULL ? p.refusal : answer != NULL ? answer : p.warning;
     if (behind != NULL)
         canvas_put_elided(c, rect_cols(r, col, -1), 0, 0,
                           p.refusal != NULL ? ROLE_MUTED
