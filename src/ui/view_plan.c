@@ -73,6 +73,9 @@ static void fill_pager(struct view_plan *v)
     AUTO_TEXT out = TEXT_INIT;
     if (at != LIST_NONE && at < v->plan.count) {
         const struct change *c = v->plan.changes[at];
+        if (c->caution != NULL &&
+            c->caution[0] != '\0') /* its line above may have been too short */
+            text_addf(&out, "! %s\n", c->caution);
         if (c->reason != NULL && c->reason[0] != '\0')
             text_addf(&out, "-- %s\n", c->reason);
         text_add(&out, c->preview);
