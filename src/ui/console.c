@@ -171,14 +171,20 @@ static enum console_event take_line(struct console *c, struct text *line)
     ssize_t got = read(c->in, bytes, sizeof(bytes));
     if (got < 0 && (errno == EINTR || errno == EAGAIN))
         return CONSOLE_READY;
-    if (got <= 0) {
-        explicit_bzero(bytes, sizeof(bytes));
+    if (got <= 0)
         return CONSOLE_EOF;
-    }
     bool whole = bytes[got - 1] == '\n';
     text_addn(line, bytes, (size_t)got - whole);
     explicit_bzero(bytes, sizeof(bytes));
     return whole ? CONSOLE_LINE : CONSOLE_READY;
+}
+
+/* The terminal has gone, rather than that Ctrl-D was typed; the signal may come later than its end.
+ */
+static bool hung_up(const struct console *c)
+{
+    struct pollfd p = {.fd = c->in, .events = POLLIN};
+    return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
 enum console_event console_ask(struct console *c, const char *prompt, bool hidden,
@@ -202,6 +208,10 @@ enum console_event console_ask(struct console *c, const char *prompt, bool hidde
         enum console_event got = take_line(c, line);
         if (got == CONSOLE_READY)
             continue;
+        if (got == CONSOLE_EOF && hung_up(c)) {
+            *signal = SIGHUP;
+            break;
+        }
         set_echo(c, false);
         return got;
     }

@@ -310,7 +310,8 @@ static enum next obey(struct plain *p, const char *word)
     int step = rows_step(p->rows, word);
     char letter = word[0] == '?' ? 'h' : '\0';
     for (size_t i = 0; words[i] != NULL; i++)
-        if (strcasecmp(word, words[i]) == 0 || (word[0] == words[i][0] && word[1] == '\0'))
+        if (strcasecmp(word, words[i]) == 0 ||
+            (strncasecmp(word, words[i], 1) == 0 && word[1] == '\0'))
             letter = words[i][0];
     switch (letter) {
     case 'r':

@@ -26,7 +26,7 @@ static void trim(struct text *t)
     if (t->len == 0 || (from == 0 && to == t->len))
         return;
     memmove(t->s, t->s + from, to - from);
-    explicit_bzero(t->s + (to - from), t->len - (to - from));
+    t->s[to - from] = '\0';
     t->len = to - from;
 }
 
@@ -42,7 +42,8 @@ bool plain_ask(struct plain *p, bool hidden, struct text *answer, const char *fm
         leave(p, got, signal);
         return false;
     }
-    trim(answer);
+    if (!hidden)
+        trim(answer); /* blanks may belong to a secret; rows that cannot have them normalise */
     return true;
 }
 

@@ -25,7 +25,7 @@ struct plain {
 
 /* --- plain_ask.c: questions. Each is false when the operator leaves: p->leave is set then. */
 
-/* The answer, trimmed; its memory is wiped by the caller where it is a secret. */
+/* The answer, trimmed unless hidden; the caller wipes a hidden one. */
 bool plain_ask(struct plain *p, bool hidden, struct text *answer, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Takes y, yes, n, no; Enter is `otherwise`. */

@@ -122,6 +122,15 @@ def test_ends_in_a_hidden_answer_with_the_echo_on(sluice, plain, number):
     assert load(sluice.state)["name"] == "half"
 
 
+def test_a_terminal_that_goes_away(sluice, plain):
+    p = plain("--plain")
+    p.answer("Name [", "half")
+    p.until("Estuary token")
+    p.hang_up()
+    assert p.wait() == 129
+    assert load(sluice.state)["name"] == "half"
+
+
 @pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"TERM": None}, {"TERM": "no-such-terminal"}, {"ACCESSIBLE": "1"}])
 def test_is_chosen_by_itself(plain, env):
     p = plain(env=env)
