@@ -14,6 +14,8 @@ const struct command commands[] = {
      "json junit deep", command_check},
     {"plan", "[STEP…]", "show what would be made or changed; writes nothing", "json", command_plan},
     {"apply", "[STEP…]", "carry out the plan, then prove it", "json yes", command_apply},
+    {"undo", "[STEP]", "take back what was made here, newest first, and prove it gone", "json yes",
+     command_undo},
     {"status", "", "how the set-up stands by its state file, without asking any service", "json",
      command_status},
     {"accept", "ID", "record an exception for a check, with its reason", "reason", command_accept},

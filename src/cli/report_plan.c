@@ -18,6 +18,7 @@ static enum status as_status(enum change_status s)
     switch (s) {
     case CHANGE_MADE:
     case CHANGE_FOUND:
+    case CHANGE_UNDONE:
         return STATUS_PASSED;
     case CHANGE_FAILED:
         return STATUS_FAILED;

@@ -15,7 +15,7 @@ const char *change_status_name(enum change_status s)
     static const char *const names[] = {
         [CHANGE_WAITING] = "waiting", [CHANGE_RUNNING] = "running", [CHANGE_MADE] = "made",
         [CHANGE_FOUND] = "found",     [CHANGE_FAILED] = "failed",   [CHANGE_BLOCKED] = "blocked",
-        [CHANGE_STOPPED] = "stopped",
+        [CHANGE_STOPPED] = "stopped", [CHANGE_UNDONE] = "undone",
     };
     return names[s];
 }
@@ -79,12 +79,18 @@ void apply_body(struct task *t)
     case TASK_READY:
         t->rc = kind->ready(t->run, t->change, &t->problem);
         break;
+    case TASK_UNDO:
+        t->rc = kind->undo(t->run, t->change, &t->problem);
+        break;
+    case TASK_GONE:
+        t->rc = kind->find(t->run, t->change, &t->found, &t->problem);
+        break;
     case TASK_CHECK:
         break;
     }
 }
 
-static void start_phase(struct engine *e, size_t change, enum task_kind phase)
+void apply_start_phase(struct engine *e, size_t change, enum task_kind phase)
 {
     if (e->closing)
         return;
@@ -96,7 +102,7 @@ static void start_phase(struct engine *e, size_t change, enum task_kind phase)
     engine_start_task(e, t, c->kind->deadline_ms > 0 ? c->kind->deadline_ms : CHANGE_DEADLINE_MS);
 }
 
-static void finish(struct engine *e, size_t change, enum change_status status, struct problem *p)
+void apply_finish(struct engine *e, size_t change, enum change_status status, struct problem *p)
 {
     struct change_slot *s = &e->slots[change];
     s->status = status;
@@ -110,8 +116,8 @@ static void finish(struct engine *e, size_t change, enum change_status status, s
     engine_emit(e, EVENT_CHANGE_DONE, -1, e->plan.changes[change]->id);
 }
 
-static int journal(struct engine *e, const struct change *c, enum journal_status status,
-                   struct problem *err)
+int apply_journal(struct engine *e, const struct change *c, enum journal_status status,
+                  struct problem *err)
 {
     struct journal_entry *entry = wizard_journal_entry(e->wizard, c);
     entry->status = status;
@@ -146,12 +152,12 @@ static void stands(struct engine *e, size_t change, const struct made *made, con
     if (id != NULL)
         xreplace(&entry->made, id);
     bool waits = c->kind->ready != NULL;
-    if (journal(e, c, waits ? JOURNAL_MADE : JOURNAL_READY, &p) != 0)
-        finish(e, change, CHANGE_FAILED, &p);
+    if (apply_journal(e, c, waits ? JOURNAL_MADE : JOURNAL_READY, &p) != 0)
+        apply_finish(e, change, CHANGE_FAILED, &p);
     else if (waits)
-        start_phase(e, change, TASK_READY);
+        apply_start_phase(e, change, TASK_READY);
     else
-        finish(e, change, e->slots[change].found ? CHANGE_FOUND : CHANGE_MADE, NULL);
+        apply_finish(e, change, e->slots[change].found ? CHANGE_FOUND : CHANGE_MADE, NULL);
 }
 
 /* The first intent decides whether it is ours: what stands now may be its lost answer. */
@@ -167,6 +173,7 @@ static void note_intent(struct engine *e, const struct change *c, const struct f
     }
     node_free(entry->args);
     entry->args = node_copy(c->args);
+    undo_note_ties(entry, c);
 }
 
 static void found(struct engine *e, struct task *t)
@@ -178,15 +185,15 @@ static void found(struct engine *e, struct task *t)
         e->slots[t->index].found = true;
         stands(e, t->index, NULL, t->found.id);
     } else if (e->stopping) {
-        finish(e, t->index, CHANGE_STOPPED, NULL);
+        apply_finish(e, t->index, CHANGE_STOPPED, NULL);
     } else if (apply_same_as_shown(e, t->index, &p) != 0) {
-        finish(e, t->index, CHANGE_FAILED, &p);
+        apply_finish(e, t->index, CHANGE_FAILED, &p);
     } else {
         note_intent(e, c, &t->found);
-        if (journal(e, c, JOURNAL_INTENDED, &p) != 0)
-            finish(e, t->index, CHANGE_FAILED, &p);
+        if (apply_journal(e, c, JOURNAL_INTENDED, &p) != 0)
+            apply_finish(e, t->index, CHANGE_FAILED, &p);
         else
-            start_phase(e, t->index, TASK_SEND);
+            apply_start_phase(e, t->index, TASK_SEND);
     }
 }
 
@@ -196,9 +203,9 @@ static void send_failed(struct engine *e, struct task *t)
     bool was_sent = t->run != NULL;
     problem_move(&e->slots[t->index].problem, &t->problem);
     if (was_sent)
-        start_phase(e, t->index, TASK_SETTLE);
+        apply_start_phase(e, t->index, TASK_SETTLE);
     else
-        finish(e, t->index, CHANGE_FAILED, NULL);
+        apply_finish(e, t->index, CHANGE_FAILED, NULL);
 }
 
 /* The service said no, so that what may stand there is not ours. */
@@ -223,27 +230,29 @@ static void settled(struct engine *e, struct task *t)
     }
     /* the intent is over when nothing came of it: who makes it later makes his own */
     if (t->rc == 0 && refused && !t->found.present && entry->made == NULL)
-        journal(e, c, JOURNAL_UNDONE, NULL);
-    finish(e, t->index, CHANGE_FAILED, NULL);
+        apply_journal(e, c, JOURNAL_UNDONE, NULL);
+    apply_finish(e, t->index, CHANGE_FAILED, NULL);
 }
 
 static void ready(struct engine *e, struct task *t)
 {
     struct problem p = PROBLEM_INIT;
-    if (journal(e, t->change, JOURNAL_READY, &p) != 0)
-        finish(e, t->index, CHANGE_FAILED, &p);
+    if (apply_journal(e, t->change, JOURNAL_READY, &p) != 0)
+        apply_finish(e, t->index, CHANGE_FAILED, &p);
     else
-        finish(e, t->index, e->slots[t->index].found ? CHANGE_FOUND : CHANGE_MADE, NULL);
+        apply_finish(e, t->index, e->slots[t->index].found ? CHANGE_FOUND : CHANGE_MADE, NULL);
 }
 
 void apply_finished(struct engine *e, struct task *t)
 {
-    if (t->kind == TASK_SETTLE)
+    if (t->kind == TASK_UNDO || t->kind == TASK_GONE)
+        undo_finished(e, t);
+    else if (t->kind == TASK_SETTLE)
         settled(e, t);
     else if (t->rc != 0 && t->kind == TASK_SEND)
         send_failed(e, t);
     else if (t->rc != 0)
-        finish(e, t->index, CHANGE_FAILED, &t->problem);
+        apply_finish(e, t->index, CHANGE_FAILED, &t->problem);
     else if (t->kind == TASK_FIND)
         found(e, t);
     else if (t->kind == TASK_SEND)
@@ -257,7 +266,7 @@ void apply_finished(struct engine *e, struct task *t)
 
 static bool usable(const struct change_slot *s)
 {
-    return s->status == CHANGE_MADE || s->status == CHANGE_FOUND;
+    return s->status == CHANGE_MADE || s->status == CHANGE_FOUND || s->status == CHANGE_UNDONE;
 }
 
 /* What the changes it needs allow: WAITING, RUNNING (= may start) or BLOCKED. */
@@ -297,12 +306,14 @@ static bool try_start(struct engine *e, size_t i)
         return false;
     s->since = clock_ms();
     if (!starts) {
-        finish(e, i, may == CHANGE_BLOCKED ? CHANGE_BLOCKED : CHANGE_STOPPED, NULL);
+        apply_finish(e, i, may == CHANGE_BLOCKED ? CHANGE_BLOCKED : CHANGE_STOPPED, NULL);
         return true;
     }
     s->status = CHANGE_RUNNING;
     engine_emit(e, EVENT_CHANGE_STARTED, -1, e->plan.changes[i]->id);
-    start_phase(e, i, TASK_FIND);
+    if (!e->undoing)
+        apply_refresh(e, i);
+    apply_start_phase(e, i, e->undoing ? TASK_UNDO : TASK_FIND);
     return true;
 }
 
@@ -331,7 +342,7 @@ static void block_circle(struct engine *e)
         problem_fail(&p, PROBLEM_BUG, "circle", "%s waits for a change that waits for it",
                      e->plan.changes[i]->title);
         e->slots[i].since = clock_ms();
-        finish(e, i, CHANGE_BLOCKED, &p);
+        apply_finish(e, i, CHANGE_BLOCKED, &p);
     }
 }
 
@@ -366,13 +377,12 @@ void apply_progress(struct engine *e, const struct task *t, const char *doing)
 /* --- start
  * -------------------------------------------------------------------------------------------- */
 
-int engine_apply(struct engine *e, struct plan *plan, bool memory_ok, struct problem *err)
+int apply_begin(struct engine *e, struct plan *plan, struct problem *err)
 {
     if (e->applying)
         return problem_fail(err, PROBLEM_CONFLICT, "applying",
                             "changes are being carried out already");
-    if (apply_make_secrets(e, plan, memory_ok, err) != 0 ||
-        state_save(e->state, e->wizard, err) != 0)
+    if (state_save(e->state, e->wizard, err) != 0)
         return -1;
     apply_release(e);
     e->plan = *plan;
@@ -387,6 +397,14 @@ int engine_apply(struct engine *e, struct plan *plan, bool memory_ok, struct pro
     e->has_plan = true;
     e->applying = true;
     e->stopping = false;
+    e->undoing = false;
     engine_poke(e); /* the next pump begins */
     return 0;
+}
+
+int engine_apply(struct engine *e, struct plan *plan, bool memory_ok, struct problem *err)
+{
+    if (!e->applying && apply_make_secrets(e, plan, memory_ok, err) != 0)
+        return -1;
+    return apply_begin(e, plan, err);
 }

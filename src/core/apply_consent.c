@@ -71,6 +71,17 @@ int apply_same_as_shown(struct engine *e, size_t change, struct problem *err)
     return -1;
 }
 
+void apply_refresh(struct engine *e, size_t change)
+{
+    struct change *c = e->plan.changes[change];
+    const struct change *now = plan_find(wizard_plan(e->wizard), c->id);
+    if (now == NULL || !previews_agree(c->preview, now->preview))
+        return; /* what is no longer as shown is not sent: apply_same_as_shown says so */
+    node_free(c->args);
+    c->args = now->args != NULL ? node_copy(now->args) : NULL;
+    xreplace(&c->preview, now->preview);
+}
+
 /* --- secrets ------------------------------------------------------------------------------------
  */
 

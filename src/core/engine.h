@@ -65,7 +65,8 @@ enum change_status {
     CHANGE_FOUND, /* already as wanted: nothing was sent */
     CHANGE_FAILED,
     CHANGE_BLOCKED, /* one it needs failed or was left out */
-    CHANGE_STOPPED  /* the operator stopped before it, or left it out */
+    CHANGE_STOPPED, /* the operator stopped before it, or left it out */
+    CHANGE_UNDONE   /* taken back, and find proves it gone */
 };
 const char *change_status_name(enum change_status s);
 
@@ -85,6 +86,10 @@ struct change_view {
  * Whether a lost answer means made or not, find decides; a value that change->gives names is then
  * the id find saw. */
 int engine_apply(struct engine *e, struct plan *plan, bool memory_ok, struct problem *err);
+/* Takes back what the plan of wizard_make_undo lists (moved into the engine): in its order, each
+ * proved gone by find, the journal saved around each; values that were made for it are forgotten.
+ * Views and events are those of an apply. */
+int engine_undo(struct engine *e, struct plan *plan, struct problem *err);
 bool engine_applying(const struct engine *e);
 /* Stops before the next send; never inside one. */
 void engine_apply_stop(struct engine *e);

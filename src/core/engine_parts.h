@@ -12,7 +12,7 @@
 #define SERVICE_MAX 16
 #define CHANGES_MAX 16 /* side by side */
 
-enum task_kind { TASK_CHECK, TASK_FIND, TASK_SEND, TASK_READY, TASK_SETTLE };
+enum task_kind { TASK_CHECK, TASK_FIND, TASK_SEND, TASK_READY, TASK_SETTLE, TASK_UNDO, TASK_GONE };
 
 /* One thread's work. Made on the main thread, filled on its own, handed back through the queue.
  * What is written by its thread is read by the main thread only after it has reported. */
@@ -88,6 +88,7 @@ struct engine {
     bool has_plan;
     bool applying;
     bool stopping;
+    bool undoing;
 };
 
 /* --- engine_tasks.c --- */
@@ -116,7 +117,21 @@ void apply_progress(struct engine *e, const struct task *t, const char *doing);
 void apply_advance(struct engine *e);
 void apply_release(struct engine *e);
 
+int apply_begin(struct engine *e, struct plan *plan, struct problem *err);
+void apply_start_phase(struct engine *e, size_t change, enum task_kind phase);
+void apply_finish(struct engine *e, size_t change, enum change_status status, struct problem *p);
+/* Writes the status of the change's entry and saves. */
+int apply_journal(struct engine *e, const struct change *c, enum journal_status status,
+                  struct problem *err);
+
+/* --- undo.c --- */
+void undo_finished(struct engine *e, struct task *t);
+/* What undo needs to know besides the parameters: what it was made after, what it gave and used. */
+void undo_note_ties(struct journal_entry *entry, const struct change *c);
+
 /* --- apply_consent.c --- */
+/* Values that have become known meanwhile go into the change, where its preview announced them. */
+void apply_refresh(struct engine *e, size_t change);
 /* Consent was given to what was shown: -1 when the change reads otherwise by now. */
 int apply_same_as_shown(struct engine *e, size_t change, struct problem *err);
 /* Whether `now` is `shown` but for the values announced as "(known after: …)". */

@@ -16,13 +16,17 @@ struct step {
     const char *name;   /* in the step line: "OAuth" */
     const char *title;  /* "Bauplan OAuth client" */
     const char *intro;  /* a sentence or two: what this step is for */
-    const char *needs;  /* what the operator needs, and from whom; for Start's list. NULL = nothing */
-    const char *link;   /* page where the thing is made, or read about */
-    const char *const *later; /* lines of a page that says what will be done here, for a step without rows */
-    const struct field *const *fields; /* ends with NULL; may be NULL */
-    const struct check *const *checks; /* ends with NULL; may be NULL */
+    const char
+        *needs;       /* what the operator needs, and from whom; for Start's list. NULL = nothing */
+    const char *link; /* page where the thing is made, or read about */
+    const char *const
+        *later; /* lines of a page that says what will be done here, for a step without rows */
+    const struct field *const *fields;      /* ends with NULL; may be NULL */
+    const struct check *const *checks;      /* ends with NULL; may be NULL */
+    const struct change_kind *const *kinds; /* sorts of its changes, ends with NULL; for undo */
     void (*plan)(const struct snapshot *s, struct plan *out); /* pure; NULL = makes nothing */
-    /* False = nothing of it is answered or at hand: a command that names no step leaves it out. NULL = never. */
+    /* False = nothing of it is answered or at hand: a command that names no step leaves it out.
+     * NULL = never. */
     bool (*begun)(const struct snapshot *s);
 };
 #endif

@@ -142,6 +142,11 @@ const struct plan *wizard_plan(struct wizard *w);
 /* A plan of its own, of one step or all (-1), in order; plan_release it. */
 void wizard_make_plan(struct wizard *w, int step, struct plan *out);
 
+/* What undo would take back, newest first: what the journal says we made, of one step or all (-1).
+ * What stood there before is in `right`, what cannot be taken back from here in `missing`.
+ * plan_release it. */
+void wizard_make_undo(struct wizard *w, int step, struct plan *out);
+
 /* --- journal -------------------------------------------------------------------------------------
  */
 
@@ -164,7 +169,8 @@ struct journal_entry {
     char *made;     /* id of what was made */
     int64_t at;
     struct node *args; /* parameters of the change, for undo */
-    struct node *rest; /* keys of a newer version */
+    struct node
+        *rest; /* further keys: `after`, `gives`, `uses` of the change; those of a newer version */
 };
 size_t wizard_journal(const struct wizard *w, const struct journal_entry **entries);
 /* The entry of a change, made when there is none (status INTENDED). Borrowed until the next one is

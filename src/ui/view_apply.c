@@ -25,7 +25,7 @@ static enum mark mark_of(enum change_status s)
         [CHANGE_WAITING] = MARK_PENDING, [CHANGE_RUNNING] = MARK_RUNNING,
         [CHANGE_MADE] = MARK_PASSED,     [CHANGE_FOUND] = MARK_PASSED,
         [CHANGE_FAILED] = MARK_FAILED,   [CHANGE_BLOCKED] = MARK_SKIPPED,
-        [CHANGE_STOPPED] = MARK_SKIPPED,
+        [CHANGE_STOPPED] = MARK_SKIPPED, [CHANGE_UNDONE] = MARK_PASSED,
     };
     return marks[s];
 }
@@ -86,7 +86,7 @@ static size_t count_done(const struct app *a, size_t *failed)
     for (size_t i = 0; p != NULL && i < p->count; i++) {
         struct change_view v;
         engine_change_view(a->engine, i, &v);
-        done += v.status == CHANGE_MADE || v.status == CHANGE_FOUND;
+        done += v.status == CHANGE_MADE || v.status == CHANGE_FOUND || v.status == CHANGE_UNDONE;
         *failed += v.status == CHANGE_FAILED;
     }
     return done;

@@ -13,7 +13,8 @@ struct view_plan {
     struct app *app;
     struct plan plan; /* its own: the operator's leaving out survives a redraw */
     uint64_t version;
-    int step; /* -1 = all */
+    bool undo; /* what would be taken back, instead of what would be made */
+    int step;  /* -1 = all */
     struct list list;
     struct pager pager; /* statements of the change at the cursor */
     size_t shown;       /* change the pager holds */
@@ -53,7 +54,10 @@ static void refresh(struct view_plan *v)
     struct plan next;
     if (v->version == wizard_version(v->app->wizard))
         return;
-    wizard_make_plan(v->app->wizard, v->step, &next);
+    if (v->undo)
+        wizard_make_undo(v->app->wizard, v->step, &next);
+    else
+        wizard_make_plan(v->app->wizard, v->step, &next);
     for (size_t i = 0; i < next.count; i++) {
         const struct change *old = plan_find(&v->plan, next.changes[i]->id);
         next.changes[i]->left_out = old != NULL && old->left_out;
@@ -109,13 +113,14 @@ static void draw_plan(struct view *view, struct app *a, struct rect r)
     refresh(v);
     if (v->plan.count == 0) {
         canvas_put(&a->canvas, r, 0, 0, ROLE_TITLE,
-                   v->plan.missing_count > 0 ? "Not known yet"
-                                             : "Nothing to change: everything stands as wanted.");
+                   v->undo ? "Nothing to take back: nothing stands that was made here."
+                   : v->plan.missing_count > 0 ? "Not known yet"
+                                               : "Nothing to change: everything stands as wanted.");
         draw_notes(v, rect_rows(r, 2, -1));
         return;
     }
-    canvas_putf(&a->canvas, r, 0, 0, ROLE_TITLE, "%zu change%s · nothing is written yet",
-                v->plan.count, v->plan.count == 1 ? "" : "s");
+    canvas_putf(&a->canvas, r, 0, 0, ROLE_TITLE, "%zu change%s · nothing is %s yet", v->plan.count,
+                v->plan.count == 1 ? "" : "s", v->undo ? "removed" : "written");
     int most = (r.rows - 3) / 2;
     int rows = (int)v->plan.count < most ? (int)v->plan.count : most;
     list_draw(&v->list, &a->canvas, rect_rows(r, 1, rows));
@@ -132,7 +137,9 @@ static void apply_confirmed(struct app *a, void *ctx)
     struct plan plan = v->plan;
     plan_init(&v->plan);
     v->version = 0;
-    if (engine_apply(a->engine, &plan, true, &p) != 0) {
+    bool undo = v->undo;
+    if ((undo ? engine_undo(a->engine, &plan, &p) : engine_apply(a->engine, &plan, true, &p)) !=
+        0) {
         app_notice(a, ROLE_FAIL, "%s%s%s", p.what, p.fix != NULL ? ": " : "",
                    p.fix != NULL ? p.fix : "");
         plan_release(&plan);
@@ -161,12 +168,20 @@ static void ask(struct view_plan *v)
         app_notice(a, ROLE_HINT, "every change is left out");
         return;
     }
-    AUTO(xfree)
-    char *all = xasprintf(
-        "%zu change%s will be made, exactly as shown. What is there already is not made twice; a "
-        "failure stops what depends on it.\n%s",
-        count, count == 1 ? "" : "s", text.s);
-    app_push(a, view_confirm_new(a, "Apply", all, "apply", apply_confirmed, v));
+    AUTO_TEXT all = TEXT_INIT;
+    if (v->undo)
+        text_addf(&all,
+                  "%zu thing%s made here will be removed, newest first, each proved gone. What "
+                  "stood there before stays.\n%s",
+                  count, count == 1 ? "" : "s", text.s);
+    else
+        text_addf(&all,
+                  "%zu change%s will be made, exactly as shown. What is there already is not made "
+                  "twice; a failure stops "
+                  "what depends on it.\n%s",
+                  count, count == 1 ? "" : "s", text.s);
+    app_push(a, view_confirm_new(a, v->undo ? "Undo" : "Apply", all.s, v->undo ? "undo" : "apply",
+                                 apply_confirmed, v));
 }
 
 static unsigned key_plan(struct view *view, struct app *a, const struct key *k)
@@ -185,6 +200,9 @@ static unsigned key_plan(struct view *view, struct app *a, const struct key *k)
     } else if (k->code == K_CTRL_Y) {
         if (at != LIST_NONE && at < v->plan.count)
             app_copy(a, v->plan.changes[at]->preview);
+    } else if (key_is(k, "u") && !engine_applying(a->engine)) {
+        v->undo = !v->undo;
+        v->version = 0;
     } else if (k->code == K_F(2) || key_is(k, "p")) {
         return UI_HANDLED; /* it is open already */
     } else {
@@ -202,10 +220,24 @@ static void free_plan(struct view *view)
     xfree(v);
 }
 
+static bool undoes(const struct view *v, const struct app *a)
+{
+    (void)a;
+    return ((const struct view_plan *)v)->undo;
+}
+
+static bool makes(const struct view *v, const struct app *a)
+{
+    return !undoes(v, a);
+}
+
 static const struct key_row keys[] = {
-    {"a", "apply…", "asks for the word, then carries the plan out (Enter)", NULL},
+    {"a", "apply…", "asks for the word, then carries the plan out (Enter)", makes},
+    {"a", "undo…", "asks for the word, then takes the list back (Enter)", undoes},
     {"Space", "leave one out", "leaves out the change at the cursor, or takes it back in", NULL},
     {"PgDn", "scroll", "scrolls the statements", NULL},
+    {"u", "undo list", "what was made here and can be taken back", makes},
+    {"u", "plan", "back to what would be made", undoes},
     {"Ctrl-Y", NULL, "copies the statements", NULL},
     {"F1", "help", "this help (?)", NULL},
     {"Esc", "back", "back; nothing is written", NULL},

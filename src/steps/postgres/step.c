@@ -1,6 +1,17 @@
 /* The step postgres: a source that Estuary can capture from, proved live. */
+#include "steps/postgres/changes.h"
 #include "steps/postgres/postgres.h"
 #include "steps/steps.h"
+
+static const struct change_kind *const kinds[] = {
+    &postgres_kind_role,
+    &postgres_kind_password,
+    &postgres_kind_grants,
+    &postgres_kind_watermarks,
+    &postgres_kind_repair,
+    &postgres_kind_publication,
+    NULL,
+};
 
 const struct step step_postgres = {
     .id = "postgres",
@@ -16,5 +27,6 @@ const struct step step_postgres = {
     .link = "https://docs.estuary.dev/reference/Connectors/capture-connectors/PostgreSQL/",
     .fields = postgres_fields,
     .checks = postgres_checks,
+    .kinds = kinds,
     .plan = postgres_plan,
 };
