@@ -184,6 +184,13 @@ static void ask(struct view_plan *v)
                                  apply_confirmed, v));
 }
 
+static void look_again(struct view_plan *v)
+{
+    refresh(v);
+    for (size_t i = 0; i < v->plan.count; i++)
+        app_want_step(v->app, rows_step(v->app->rows, v->plan.changes[i]->step), false, true);
+}
+
 static unsigned key_plan(struct view *view, struct app *a, const struct key *k)
 {
     struct view_plan *v = self(view);
@@ -203,6 +210,8 @@ static unsigned key_plan(struct view *view, struct app *a, const struct key *k)
     } else if (key_is(k, "u") && !engine_applying(a->engine)) {
         v->undo = !v->undo;
         v->version = 0;
+        if (v->undo) /* find proves by what stands now that a thing is gone */
+            look_again(v);
     } else if (k->code == K_F(2) || key_is(k, "p")) {
         return UI_HANDLED; /* it is open already */
     } else {
