@@ -294,6 +294,15 @@ static size_t count_running(const struct engine *e)
     return n;
 }
 
+static void recall(struct engine *e, struct change *c)
+{
+    const struct journal_entry *entry = wizard_journal_find(e->wizard, c->id);
+    bool stands = entry != NULL && entry->status != JOURNAL_UNDONE;
+    xreplace(&c->past_saw, stands ? entry->saw : NULL);
+    xreplace(&c->past_made, stands ? entry->made : NULL);
+    c->past_at = stands ? entry->at : 0;
+}
+
 /* True when it moved on. */
 static bool try_start(struct engine *e, size_t i)
 {
@@ -313,6 +322,7 @@ static bool try_start(struct engine *e, size_t i)
     engine_emit(e, EVENT_CHANGE_STARTED, -1, e->plan.changes[i]->id);
     if (!e->undoing)
         apply_refresh(e, i);
+    recall(e, e->plan.changes[i]);
     apply_start_phase(e, i, e->undoing ? TASK_UNDO : TASK_FIND);
     return true;
 }

@@ -34,7 +34,8 @@ void plan_init(struct plan *p)
 
 static void change_free(struct change *c)
 {
-    char *const texts[] = {c->id, c->title, c->detail, c->reason, c->preview, c->caution};
+    char *const texts[] = {c->id,      c->title,   c->detail,   c->reason,
+                           c->preview, c->caution, c->past_saw, c->past_made};
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         xfree(texts[i]);
     for (size_t i = 0; i < c->after_count; i++)

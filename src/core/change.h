@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/node.h"
 #include "core/problem.h"
@@ -66,6 +67,11 @@ struct change {
     const char *gives; /* field that gets the made value; NULL none */
     struct node *args; /* parameters for the kind's functions */
     bool left_out;     /* by the operator */
+    /* What the journal knows of an earlier intent that was not taken back, set by the engine before
+     * find and undo: what find saw then, the id of what came of it, and when; NULL and 0 = none. It
+     * tells what is ours when an answer was lost with the process that waited for it. */
+    char *past_saw, *past_made;
+    int64_t past_at; /* wall seconds */
 };
 
 struct plan {
