@@ -303,10 +303,22 @@ static void recall(struct engine *e, struct change *c)
     c->past_at = stands ? entry->at : 0;
 }
 
+/* Undo goes back the way it came, a step at a time, whatever became of what was before. */
+static bool has_turn(const struct engine *e, size_t i)
+{
+    for (size_t k = 0; e->undoing && k < i; k++)
+        if ((e->slots[k].status == CHANGE_WAITING || e->slots[k].status == CHANGE_RUNNING) &&
+            strcmp(e->plan.changes[k]->step, e->plan.changes[i]->step) == 0)
+            return false;
+    return true;
+}
+
 /* True when it moved on. */
 static bool try_start(struct engine *e, size_t i)
 {
     struct change_slot *s = &e->slots[i];
+    if (!has_turn(e, i))
+        return false;
     enum change_status may = may_start(e, e->plan.changes[i]);
     if (may == CHANGE_WAITING)
         return false;
