@@ -88,15 +88,15 @@ bool plain_number(struct plain *p, size_t count, long *index, const char *prompt
 /* --- saving
  * ------------------------------------------------------------------------------------------ */
 
-static bool unlock(struct plain *p, const struct secret *typed, bool *done)
+static bool unlock(struct plain *p, const struct secret *typed)
 {
     AUTO_PROBLEM why = PROBLEM_INIT;
-    *done = state_unlock(p->state, p->wizard, typed, &why) == 0;
-    if (*done)
+    if (state_unlock(p->state, p->wizard, typed, &why) == 0) {
         plain_say(p, "Secrets are kept under your passphrase.");
-    else
-        plain_say_problem(p, &why);
-    return true;
+        return true;
+    }
+    plain_say_problem(p, &why);
+    return false;
 }
 
 /* NULL: nothing was typed, or (p->leave) the operator leaves. */
@@ -136,7 +136,7 @@ static bool try_passphrase(struct plain *p, bool opens, bool *done)
             return !p->leave;
         }
     }
-    unlock(p, first, done);
+    *done = unlock(p, first);
     secret_unref(first);
     return true;
 }

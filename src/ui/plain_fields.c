@@ -68,7 +68,6 @@ static bool put(struct plain *p, int field, const char *typed)
 /* What an empty answer leaves behind. */
 static void say_if_missing(struct plain *p, int field)
 {
-    AUTO_PROBLEM why = PROBLEM_INIT;
     const struct field *f = row_of(p, field);
     if (f->required && value_empty(wizard_effective(p->wizard, field)) &&
         wizard_answer(p->wizard, field) == NULL)
