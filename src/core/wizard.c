@@ -3,6 +3,7 @@
  * wizard_steps.c, the journal in wizard_journal.c. */
 #include "core/wizard.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -148,13 +149,47 @@ static struct value *normalised_secret(const struct field *f, struct value *v)
     return out;
 }
 
+static int by_text_then_place(const void *a, const void *b)
+{
+    char *const *x = *(char *const *const *)a;
+    char *const *y = *(char *const *const *)b;
+    int texts = strcmp(*x, *y);
+    return texts != 0 ? texts : (x > y) - (x < y);
+}
+
+/* An item that stands there twice counts once, where it stood first. Sorted, so that long lists
+ * stay cheap. */
+static size_t drop_repeated(char **items, size_t count)
+{
+    char ***order = xcalloc(count + 1, sizeof(char **));
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &items[i];
+    qsort(order, count, sizeof(char **), by_text_then_place);
+    const char *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (last != NULL && strcmp(*order[i], last) == 0) {
+            xfree(*order[i]);
+            *order[i] = NULL;
+        } else {
+            last = *order[i];
+        }
+    }
+    xfree(order);
+    for (size_t i = 0; i < count; i++)
+        if (items[i] != NULL)
+            items[kept++] = items[i];
+    return kept;
+}
+
 static struct value *normalised_list(const struct field *f, struct value *v)
 {
     char **items = xcalloc(v->count + 1, sizeof(char *));
     for (size_t i = 0; i < v->count; i++)
-        items[i] = f->normalise(v->items[i]);
-    struct value *out = value_list((const char *const *)items, v->count);
-    for (size_t i = 0; i < v->count; i++)
+        items[i] = f->normalise != NULL ? f->normalise(v->items[i]) : xstrdup(v->items[i]);
+    size_t count = drop_repeated(items, v->count);
+    struct value *out = value_list((const char *const *)items, count);
+    for (size_t i = 0; i < count; i++)
         xfree(items[i]);
     xfree(items);
     value_unref(v);
@@ -163,12 +198,12 @@ static struct value *normalised_list(const struct field *f, struct value *v)
 
 static struct value *normalised(const struct field *f, struct value *v)
 {
+    if (v != NULL && v->kind == VALUE_LIST)
+        return normalised_list(f, v);
     if (f->normalise == NULL || v == NULL)
         return v;
     if (v->kind == VALUE_SECRET)
         return normalised_secret(f, v);
-    if (v->kind == VALUE_LIST)
-        return normalised_list(f, v);
     if (v->kind != VALUE_TEXT)
         return v;
     AUTO(xfree) char *text = f->normalise(v->text);
