@@ -98,6 +98,18 @@ static void print_failures(struct session *s, const struct selection *sel, const
     fputs(out.s, a->json ? stderr : stdout);
 }
 
+/* A failure that a planned change is to settle is no reason against that change. */
+static void leave_to_plan(struct session *s, struct selection *sel)
+{
+    const struct plan *p = wizard_plan(s->wizard);
+    for (size_t i = 0; i < s->rows.check_count; i++) {
+        const char *const *by = s->rows.checks[i]->settled_by;
+        for (; by != NULL && *by != NULL; by++)
+            if (plan_find(p, *by) != NULL)
+                sel->checks[i] = false;
+    }
+}
+
 /* Opens, chooses and surveys; 0 to go on, else the code to end with (the session is closed). */
 static int begin(struct session *s, const struct args *a, struct selection *sel, int *code)
 {
@@ -117,6 +129,7 @@ static int begin(struct session *s, const struct args *a, struct selection *sel,
         *code = session_close(s, ran);
         return -1;
     }
+    leave_to_plan(s, sel);
     if (session_first_missing(s, sel->steps, &p) == 0) { /* also not found by a survey */
         complain(&p);
         *code = EXIT_CANNOT_ASK;

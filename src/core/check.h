@@ -27,6 +27,9 @@ struct check {
     const char *const *gives; /* fact ids; NULL for a verdict */
     const char *const *after; /* check ids that must have passed (or warned) first */
     const char *const *needs; /* change ids: while one of them is planned and not made, the check waits */
+    /* Change ids: while one of them is planned, a failure of this check does not hold the plan back, since
+     * the change is what settles it; for what is looked at although a change would mend it. */
+    const char *const *settled_by;
     enum severity severity;
     enum effect effect;
     const char *service;  /* "postgres", "catalog", "aws", …: 16 at once; NULL for a verdict */
