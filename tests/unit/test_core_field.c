@@ -37,7 +37,7 @@ static void no_choices(const struct snapshot *s, struct choices *out)
     (void)out;
 }
 
-static const struct choice keep[] = {{"file", "in a file"}, {"memory", NULL}, {NULL, NULL}};
+static const struct field_choice keep[] = {{"file", "in a file"}, {"memory", NULL}, {NULL, NULL}};
 
 /* Takes v. what NULL = right. */
 static void judge(const struct field *f, const struct snapshot *s, struct value *v,
