@@ -2,11 +2,9 @@
 
 import os
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
 
 from tests.e2e.cli import Sluice
 from tests.e2e.term import Wizard
@@ -46,8 +44,3 @@ def wizard(sluice):
     yield start
     for terminal in opened:
         terminal.__exit__()
-
-
-def load(path: Path) -> dict:
-    """A state file as its mapping."""
-    return yaml.safe_load(path.read_text())

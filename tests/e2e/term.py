@@ -84,12 +84,14 @@ class Wizard(Terminal):
             for _ in range(12):
                 if self._shows(title):
                     return
-                before = self.header()
-                if key == "n" and "Tab form" not in self.footer():
-                    self.press("Tab")
-                self.press(key)
+                before = self.header(), self.footer()
+                if key == "n":
+                    self.press("Enter" if "Tab" not in self.footer() else "Tab")
+                    self.settle()
+                if key == "Esc" or "Tab form" in self.footer():
+                    self.press(key)
                 self.settle()
-                if self.header() == before and key == "Esc":
+                if (self.header(), self.footer()) == before:
                     break
         raise AssertionError(f"no way to the step {title!r}\n{self.picture()}")
 
@@ -116,6 +118,9 @@ class Wizard(Terminal):
     def go_to(self, label: str) -> None:
         """To a field of the form, by the arrow keys; opens what is folded on the way."""
         self.settle()
+        if "Tab form" in self.footer():
+            self.press("Tab")
+            self.settle()
         for start in ((), ("PgUp",)):
             self.press(*start)
             self.settle()
@@ -169,7 +174,10 @@ class Wizard(Terminal):
         return None
 
     def wait_check(self, title: str, mark: str, seconds: float = PATIENCE) -> str:
-        """Until that check has the mark; gives what stands beside it."""
+        """Until that check has the mark (walks to it when it is not on the screen); gives what stands beside it."""
+        self.settle()
+        if self.check(title) is None:
+            self.to_check(title)
         self.wait_for(lambda w: (w.check(title) or "?")[0] == mark, seconds)
         found = self.check(title)
         assert found
