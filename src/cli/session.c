@@ -58,6 +58,16 @@ static int read_passphrase(struct session *s, const char *path, struct problem *
     return rc;
 }
 
+/* The environment is read first, so that its secrets were bound to the hosts known by then; they
+ * are meant for those that answers and options named since. */
+static void bind_environment(struct session *s)
+{
+    for (size_t i = 0; i < s->rows.field_count; i++)
+        if (s->rows.fields[i]->kind == FIELD_SECRET &&
+            wizard_origin(s->wizard, (int)i) == ORIGIN_ENVIRONMENT)
+            wizard_allow_host(s->wizard, (int)i);
+}
+
 static int load(struct session *s, const struct args *a, struct problem *err)
 {
     if (state_load(s->state, s->wizard, err) != 0 || answers_environment(s->wizard, err) != 0)
@@ -67,6 +77,7 @@ static int load(struct session *s, const struct args *a, struct problem *err)
     for (size_t i = 0; i < a->set_count; i++)
         if (answers_set(s->wizard, a->sets[i], ORIGIN_SET, err) != 0)
             return -1;
+    bind_environment(s);
     if (a->passphrase_file != NULL)
         return read_passphrase(s, a->passphrase_file, err);
     return 0;
