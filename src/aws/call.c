@@ -222,8 +222,7 @@ static int send_once(struct run *run, const struct aws_client *client, const str
     return rc;
 }
 
-/* --- what the answer is -------------------------------------------------------------------------
- */
+/* --- what the answer is ----------------------------------------------------------------------- */
 
 /* Seconds to add to our clock to get AWS's, by the answer's Date; 0 when it does not say. */
 static int64_t skew_of(const struct http_response *http)
@@ -289,8 +288,7 @@ static bool is_error(const struct aws_call *c, const struct aws_answer *a, struc
     return true;
 }
 
-/* --- once more, or not --------------------------------------------------------------------------
- */
+/* --- once more, or not ------------------------------------------------------------------------ */
 
 struct course { /* what one call learnt on its way */
     char region[48];

@@ -45,8 +45,7 @@ static void names_of(struct aws_names *out, const struct xml_node *n, const char
         aws_names_add(out, xml_text(rows->children[i], child));
 }
 
-/* --- VPCs and subnets ---------------------------------------------------------------------------
- */
+/* --- VPCs and subnets ------------------------------------------------------------------------- */
 
 void ec2_take_vpc(void *out, const struct xml_node *item)
 {
@@ -98,8 +97,7 @@ void ec2_subnets_release(struct ec2_subnets *x)
     *x = (struct ec2_subnets){0};
 }
 
-/* --- security groups ----------------------------------------------------------------------------
- */
+/* --- security groups -------------------------------------------------------------------------- */
 
 static struct ec2_rule *rules_of(const struct xml_node *n, const char *list, size_t *count)
 {
@@ -155,8 +153,7 @@ void ec2_groups_release(struct ec2_groups *x)
     *x = (struct ec2_groups){0};
 }
 
-/* --- route tables -------------------------------------------------------------------------------
- */
+/* --- route tables ----------------------------------------------------------------------------- */
 
 static const char *first_of(const struct xml_node *n, const char *const *paths, size_t count)
 {
@@ -217,8 +214,7 @@ void ec2_route_tables_release(struct ec2_route_tables *x)
     *x = (struct ec2_route_tables){0};
 }
 
-/* --- NAT gateways and endpoints -----------------------------------------------------------------
- */
+/* --- NAT gateways and endpoints --------------------------------------------------------------- */
 
 void ec2_take_nat(void *out, const struct xml_node *item)
 {

@@ -6,8 +6,7 @@
 #include "aws/emr_call.h"
 #include "core/mem.h"
 
-/* --- one call -----------------------------------------------------------------------------------
- */
+/* --- one call --------------------------------------------------------------------------------- */
 
 static int add_id(struct aws_call *call, const char *id, struct problem *err)
 {
@@ -50,8 +49,7 @@ char *emr_arn(const char *partition, const char *region, const char *account, co
                      id);
 }
 
-/* --- reading ------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 void emr_application_release(struct emr_application *a)
 {
@@ -178,8 +176,7 @@ int emr_list_applications(struct run *run, const struct aws_client *client,
     return more;
 }
 
-/* --- making and changing ------------------------------------------------------------------------
- */
+/* --- making and changing ---------------------------------------------------------------------- */
 
 void emr_made_release(struct emr_made *m)
 {

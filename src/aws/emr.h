@@ -75,7 +75,7 @@ int emr_delete_application(struct run *run, const struct aws_client *client, con
  */
 char *emr_arn(const char *partition, const char *region, const char *account, const char *id);
 
-/* --- job runs (aws/emr_jobs.c) --- */
+/* --- job runs (aws/emr_jobs.c) ---------------------------------------------------------------- */
 
 struct emr_new_job { /* borrowed */
     const char *application, *token, *role_arn, *name;

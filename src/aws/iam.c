@@ -238,3 +238,25 @@ int iam_list_attached(struct run *run, const struct aws_client *client, enum iam
     const struct aws_pair about = {name_words[kind], name};
     return list_names(run, client, action, &about, "AttachedPolicies", "PolicyArn", out, err);
 }
+
+int iam_get_managed(struct run *run, const struct aws_client *client, const char *arn,
+                    char **document, struct problem *err)
+{
+    AUTO_AWS_ANSWER a;
+    AUTO_AWS_ANSWER b;
+    const struct aws_pair about[] = {{"PolicyArn", arn}, {NULL, NULL}};
+    memset(&b, 0, sizeof(b));
+    if (aws_ask(run, client, &aws_iam, "GetPolicy", true, about, &a, err) != 0)
+        return -1;
+    const char *version = xml_text(a.xml, "GetPolicyResult/Policy/DefaultVersionId");
+    if (version == NULL)
+        return aws_lacks("GetPolicy", "DefaultVersionId", err);
+    const struct aws_pair one[] = {{"PolicyArn", arn}, {"VersionId", version}, {NULL, NULL}};
+    if (aws_ask(run, client, &aws_iam, "GetPolicyVersion", true, one, &b, err) != 0)
+        return -1;
+    const char *text = xml_text(b.xml, "GetPolicyVersionResult/PolicyVersion/Document");
+    if (text == NULL)
+        return aws_lacks("GetPolicyVersion", "Document", err);
+    *document = decoded(text);
+    return 0;
+}

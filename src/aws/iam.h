@@ -60,8 +60,11 @@ int iam_list_policies(struct run *run, const struct aws_client *client, enum iam
 /* ARNs of the managed policies attached. */
 int iam_list_attached(struct run *run, const struct aws_client *client, enum iam_kind kind,
                       const char *name, struct aws_names *out, struct problem *err);
+/* The document of a managed policy in its default version; *document: JSON, xfree. Two calls. */
+int iam_get_managed(struct run *run, const struct aws_client *client, const char *arn,
+                    char **document, struct problem *err);
 
-/* --- access keys (aws/iam_keys.c) --- */
+/* --- access keys (aws/iam_keys.c) ------------------------------------------------------------- */
 
 struct iam_key {
     char *id;
@@ -93,7 +96,7 @@ int iam_key_last_used(struct run *run, const struct aws_client *client, const ch
                       struct iam_key_use *out, struct problem *err);
 void iam_key_use_release(struct iam_key_use *u);
 
-/* --- the simulator --- */
+/* --- the simulator ---------------------------------------------------------------------------- */
 
 enum iam_decision { IAM_ALLOWED, IAM_EXPLICIT_DENY, IAM_IMPLICIT_DENY };
 struct iam_verdict {

@@ -17,8 +17,7 @@ static const char *marker_of(const struct xml_node *result)
     return is_true(result, "IsTruncated") ? xml_text(result, "Marker") : NULL;
 }
 
-/* --- keys ---------------------------------------------------------------------------------------
- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 void iam_keys_release(struct iam_keys *k)
 {
@@ -124,8 +123,7 @@ void iam_key_use_release(struct iam_key_use *u)
     *u = (struct iam_key_use){0};
 }
 
-/* --- the simulator ------------------------------------------------------------------------------
- */
+/* --- the simulator ---------------------------------------------------------------------------- */
 
 void iam_simulation_release(struct iam_simulation *s)
 {

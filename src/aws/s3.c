@@ -9,8 +9,7 @@
 #include "aws/service.h"
 #include "core/mem.h"
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static bool ends_with(const char *s, const char *end)
 {
@@ -55,8 +54,7 @@ int s3_bucket_name_check(const char *bucket, struct problem *err)
     return -1;
 }
 
-/* --- one call -----------------------------------------------------------------------------------
- */
+/* --- one call --------------------------------------------------------------------------------- */
 
 int s3_call_init(struct aws_call *call, const struct aws_client *client, const char *action,
                  const char *method, const char *bucket, const char *key, struct problem *err)
@@ -87,8 +85,7 @@ void s3_call_checksum(struct aws_call *call)
     call->extra[1] = (struct sigv4_extra){"x-amz-checksum-sha256", xstrdup(base64)};
 }
 
-/* --- is it there? -------------------------------------------------------------------------------
- */
+/* --- is it there? ----------------------------------------------------------------------------- */
 
 void s3_bucket_release(struct s3_bucket *b)
 {
@@ -137,8 +134,7 @@ int s3_probe_region(struct run *run, const struct aws_client *client, const char
     return head(run, client, bucket, true, out, err);
 }
 
-/* --- making and removing ------------------------------------------------------------------------
- */
+/* --- making and removing ---------------------------------------------------------------------- */
 
 int s3_create_bucket(struct run *run, const struct aws_client *client, const char *bucket,
                      struct problem *err)
@@ -167,8 +163,7 @@ int s3_delete_bucket(struct run *run, const struct aws_client *client, const cha
     return aws_send(run, client, &call, &a, err);
 }
 
-/* --- settings -----------------------------------------------------------------------------------
- */
+/* --- settings --------------------------------------------------------------------------------- */
 
 static int put_setting(struct run *run, const struct aws_client *client, const char *bucket,
                        const char *action, const char *name, const char *xml, struct problem *err)
@@ -234,6 +229,17 @@ int s3_get_public_block(struct run *run, const struct aws_client *client, const 
         return 0;
     problem_move(err, &why);
     return -1;
+}
+
+int s3_get_versioning(struct run *run, const struct aws_client *client, const char *bucket,
+                      bool *on, struct problem *err)
+{
+    AUTO_AWS_ANSWER a;
+    if (get_setting(run, client, bucket, "GetBucketVersioning", "versioning", &a, err) != 0)
+        return -1;
+    const char *status = xml_text(a.xml, "Status"); /* never switched on: no element */
+    *on = status != NULL && strcmp(status, "Enabled") == 0;
+    return 0;
 }
 
 int s3_put_tags(struct run *run, const struct aws_client *client, const char *bucket,

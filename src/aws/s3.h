@@ -43,6 +43,9 @@ int s3_put_public_block(struct run *run, const struct aws_client *client, const 
 /* A bucket without the setting: all false, no problem. */
 int s3_get_public_block(struct run *run, const struct aws_client *client, const char *bucket,
                         struct s3_public_block *out, struct problem *err);
+/* Whether the bucket keeps old versions; one that was suspended is not. */
+int s3_get_versioning(struct run *run, const struct aws_client *client, const char *bucket,
+                      bool *on, struct problem *err);
 /* Replaces all tags of the bucket: only for one we made. */
 int s3_put_tags(struct run *run, const struct aws_client *client, const char *bucket,
                 const struct aws_tags *tags, struct problem *err);

@@ -48,8 +48,7 @@ int s3_delete_object(struct run *run, const struct aws_client *client, const cha
     return 0;
 }
 
-/* --- lists --------------------------------------------------------------------------------------
- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 void s3_listing_release(struct s3_listing *l)
 {
