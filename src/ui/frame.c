@@ -10,6 +10,7 @@
 
 #define SIDE_COLS 24
 #define WIDE_COLS 100
+#define NARROW_COLS 60
 
 static const struct step *step_at(const struct app *a, size_t i)
 {
@@ -55,8 +56,10 @@ static void draw_header(struct app *a, struct rect r)
     AUTO_TEXT saved = TEXT_INIT;
     const char *title = a->top != NULL && !a->top->ops->popup ? a->top->ops->title : NULL;
     saved_text(a, &saved);
-    text_addf(&right, "%s%s%s%s%s · %s", s->number, s->number[0] != '\0' ? " " : "", s->title,
-              title != NULL ? " · " : "", title != NULL ? title : "", saved.s);
+    /* narrow: the short name; where one is and whether it is saved must stay readable */
+    text_addf(&right, "%s%s%s%s%s · %s", s->number, s->number[0] != '\0' ? " " : "",
+              r.cols < NARROW_COLS ? s->name : s->title, title != NULL ? " · " : "",
+              title != NULL ? title : "", saved.s);
     int col = canvas_put(&a->canvas, r, 0, 0, ROLE_TITLE, "sluice · ");
     struct rect rest = rect_cols(r, col, -1);
     int used = canvas_put_right(
@@ -64,8 +67,9 @@ static void draw_header(struct app *a, struct rect r)
         state_save_problem(a->state) != NULL || state_holder(a->state) != NULL ? ROLE_BANNER
                                                                                : ROLE_LABEL,
         right.s);
-    canvas_put_elided(&a->canvas, rect_cols(rest, 0, used - 1), 0, 0, ROLE_TITLE,
-                      name[0] != '\0' ? name : "new");
+    if (used > 1)
+        canvas_put_elided(&a->canvas, rect_cols(rest, 0, used - 1), 0, 0, ROLE_TITLE,
+                          name[0] != '\0' ? name : "new");
     snapshot_unref(snap);
 }
 

@@ -7,7 +7,8 @@
 #include "ui/list.h"
 #include "ui/wrap.h"
 
-#define TITLE_COLS 27
+#define TITLE_COLS 27 /* of a check; more where there is room for whole titles */
+#define TITLE_COLS_WIDE 38
 #define FIX_ROWS 3 /* of what to do, beneath a failed line; all of it stands in its detail */
 
 struct view_step {
@@ -116,11 +117,12 @@ static void check_draw(void *owner, size_t row, struct canvas *c, struct rect r,
     wizard_check_view(a->wizard, check, &view);
     bool here = at_cursor && v->in_checks;
     app_put_mark(a, r, 0, 0, app_mark(view.status, view.stale, view.running));
-    canvas_put_elided(c, rect_cols(r, 2, TITLE_COLS), 0, 0, here ? ROLE_FOCUS : ROLE_TEXT,
+    int title = r.cols >= 90 ? TITLE_COLS_WIDE : TITLE_COLS;
+    canvas_put_elided(c, rect_cols(r, 2, title), 0, 0, here ? ROLE_FOCUS : ROLE_TEXT,
                       a->rows->checks[check]->title);
     line_text(v, check, &view, &line);
     time_text(&view, &time);
-    struct rect rest = rect_cols(r, TITLE_COLS + 3, -1);
+    struct rect rest = rect_cols(r, title + 3, -1);
     int end = rest.cols;
     if (time.len > 0)
         end = canvas_put_right(c, rest, 0, ROLE_MUTED, time.s) - 1;
