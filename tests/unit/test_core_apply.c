@@ -842,6 +842,26 @@ static void given_secrets_are_not_replaced(void **state)
     assert_string_equal(secret_bytes(wizard_answer(x->w, PASSWORD)->secret),
                         "typed-by-the-operator");
     end(x);
+    begin(x, NULL); /* the key that was made lies locked away as well */
+    assert_int_equal(wizard_origin(x->w, KEY_SECRET), ORIGIN_MADE);
+    wizard_set_text(x->w, PASSWORD, "typed-by-the-operator", ORIGIN_TYPED, NULL);
+    struct plan plan;
+    plan_init(&plan);
+    plan_add(&plan, &plain_kind, "b", "b.role", CHANGE_CREATE, NULL)->uses = "b.key_secret";
+    assert_int_equal(engine_apply(x->e, &plan, true, &p), -1);
+    assert_string_equal(p.code, "not at hand");
+    plan_release(&plan);
+    end(x);
+    remove_files(x); /* typed, and to be asked for again */
+    begin(x, NULL);
+    wizard_set_text(x->w, KEEP, "memory", ORIGIN_TYPED, NULL);
+    wizard_set_text(x->w, PASSWORD, "typed-by-the-operator", ORIGIN_TYPED, NULL);
+    assert_int_equal(state_save(x->s, x->w, NULL), 0);
+    end(x);
+    begin(x, NULL);
+    assert_int_equal(try_apply(x, true, NULL, &p), -1);
+    assert_string_equal(p.code, "not at hand");
+    end(x);
     /* made, and lost with the process it was made in: made anew */
     remove_files(x);
     begin(x, NULL);
