@@ -147,9 +147,14 @@ bool postgres_capturable(const struct postgres_table *t, const char *watermarks)
            !t->partition && !t->taken && strcmp(t->written, watermarks) != 0;
 }
 
+bool postgres_needs_select(const struct postgres_found *f, const struct postgres_table *t)
+{
+    return postgres_capturable(t, f->watermarks->name) && !(f->role->exists && t->selects);
+}
+
 static void add_schema(const char ***schemas, size_t *count, const char *name)
 {
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = *count; i-- > 0;) /* tables of a schema mostly stand together */
         if (strcmp((*schemas)[i], name) == 0)
             return;
     *schemas = xrealloc(*schemas, *count + 1, sizeof **schemas);
@@ -199,7 +204,7 @@ static void add_selects(const struct postgres_found *f, const char *user, struct
     size_t count = 0;
     for (size_t i = 0; i < f->chosen->count; i++) {
         const struct postgres_table *t = &f->chosen->rows[i];
-        if (!postgres_capturable(t, f->watermarks->name) || (f->role->exists && t->selects))
+        if (!postgres_needs_select(f, t))
             continue;
         names[count++] = t->written;
         add_item(d, xasprintf("select %s", t->written));
@@ -325,6 +330,13 @@ bool postgres_may_publish(const struct postgres_found *f, const struct postgres_
            (i == POSTGRES_BAD_REPAIR && !postgres_table_breaks(t));
 }
 
+bool postgres_needs_adding(const struct postgres_found *f, const struct postgres_wanted *w,
+                           const struct postgres_table *t)
+{
+    bool all = f->publication->exists && f->publication->all_tables;
+    return !all && postgres_may_publish(f, w, t) && !t->listed && !t->published;
+}
+
 /* Tables that are wanted in it, may be, and are not. */
 static const char **members_lacking(const struct postgres_found *f, const struct postgres_wanted *w,
                                     size_t *count)
@@ -338,7 +350,7 @@ static const char **members_lacking(const struct postgres_found *f, const struct
         names[(*count)++] = f->watermarks->name;
     for (size_t i = 0; i < f->chosen->count; i++) {
         const struct postgres_table *t = &f->chosen->rows[i];
-        if (postgres_may_publish(f, w, t) && !t->listed && !t->published)
+        if (postgres_needs_adding(f, w, t))
             names[(*count)++] = t->written;
     }
     return names;

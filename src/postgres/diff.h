@@ -43,6 +43,11 @@ void postgres_diff_repair(const struct postgres_table *t, const char *repair,
 void postgres_diff_publication(const struct postgres_server *s, const struct postgres_found *f,
                                const struct postgres_wanted *w, struct postgres_diff *d);
 
+/* What those two list for one table, without making the list. */
+bool postgres_needs_select(const struct postgres_found *f, const struct postgres_table *t);
+bool postgres_needs_adding(const struct postgres_found *f, const struct postgres_wanted *w,
+                           const struct postgres_table *t);
+
 /* The repair chosen for a table, or NULL. */
 const char *postgres_repair_for(const struct postgres_wanted *w, const char *written);
 /* It can be captured at all: an ordinary or partitioned, logged table that is no partition and none

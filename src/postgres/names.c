@@ -227,9 +227,8 @@ int postgres_valid_publication(const char *text, struct problem *err)
     problem_fail(
         err, PROBLEM_INPUT, "publication",
         "a publication for Estuary has only a-z, 0-9 and _ in its name, and no digit first");
-    problem_why(
-        err, "The server folds the name to lower case when Estuary subscribes, so that any other "
-             "name passes its checks and then delivers nothing.");
+    problem_why(err, "The server folds the name to lower case when Estuary subscribes, so that any "
+                     "other name passes its checks and then delivers nothing.");
     problem_fix(err, WHO_YOU, "use %s", offer);
     return -1;
 }
@@ -275,10 +274,9 @@ int postgres_valid_repair(const char *text, struct problem *err)
     if (strncmp(text, "index:", 6) == 0 && text[6] != '\0')
         return 0;
     problem_fail(err, PROBLEM_INPUT, "repair", "a repair is \"full\" or \"index:NAME\"");
-    problem_fix(
-        err, WHO_YOU,
-        "full writes whole old rows into the log; index:NAME names a unique index on columns "
-        "that are NOT NULL");
+    problem_fix(err, WHO_YOU,
+                "full writes whole old rows into the log; index:NAME names a unique index on "
+                "columns that are NOT NULL");
     return -1;
 }
 

@@ -25,10 +25,9 @@ static const struct postgres_recipe recipes[POSTGRES_PLATFORMS] = {
             .role = "rds_superuser",
             .setting = "rds.logical_replication",
             .who = WHO_AWS_ADMIN,
-            .switch_on =
-                "in the instance's own DB parameter group set rds.logical_replication = 1, then "
-                "reboot "
-                "the instance (a default group cannot be edited: make one, attach it, reboot)",
+            .switch_on = "in the instance's own DB parameter group set rds.logical_replication = "
+                         "1, then reboot the instance (a default group cannot be edited: make one, "
+                         "attach it, reboot)",
             .link = "https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/"
                     "PostgreSQL.Concepts.General.FeatureSupport.LogicalReplication.html",
             .retention = "set max_slot_wal_keep_size = 51200 (MB) in the parameter group",
@@ -41,8 +40,7 @@ static const struct postgres_recipe recipes[POSTGRES_PLATFORMS] = {
             .setting = "rds.logical_replication",
             .who = WHO_AWS_ADMIN,
             .switch_on = "in the DB cluster parameter group set rds.logical_replication = 1, then "
-                         "reboot the "
-                         "writer",
+                         "reboot the writer",
             .link = "https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/"
                     "AuroraPostgreSQL.Replication.Logical.Configure.html",
             .retention = "set max_slot_wal_keep_size in the cluster parameter group, where the "
@@ -79,8 +77,7 @@ static const struct postgres_recipe recipes[POSTGRES_PLATFORMS] = {
             .role = "azure_pg_admin",
             .who = WHO_DBA,
             .switch_on = "set the server parameter wal_level = logical (and max_worker_processes "
-                         "to 16 or more), "
-                         "then restart the server",
+                         "to 16 or more), then restart the server",
             .link = "https://learn.microsoft.com/azure/postgresql/flexible-server/concepts-logical",
             .retention = "it is fixed at -1 there: watch the storage instead",
         },
@@ -99,8 +96,7 @@ static const struct postgres_recipe recipes[POSTGRES_PLATFORMS] = {
             .role = "neon_superuser",
             .who = WHO_DBA,
             .switch_on = "in the project's settings enable logical replication; it cannot be taken "
-                         "back, and "
-                         "restarts the computes",
+                         "back, and restarts the computes",
             .link = "https://neon.tech/docs/guides/logical-replication-neon",
             .retention = "Neon removes slots that nobody read for about 40 hours",
         },
@@ -154,22 +150,18 @@ char *postgres_wal_command(enum postgres_platform p, const char *host)
     if (instance[0] == '\0')
         return NULL;
     if (p == POSTGRES_RDS)
-        return xasprintf(
-            "aws rds modify-db-parameter-group --db-parameter-group-name \"$(aws rds "
-            "describe-db-instances "
-            "--db-instance-identifier %s --query "
-            "'DBInstances[0].DBParameterGroups[0].DBParameterGroupName' "
-            "--output text)\" --parameters "
-            "ParameterName=rds.logical_replication,ParameterValue=1,ApplyMethod=pending-reboot && "
-            "aws rds reboot-db-instance --db-instance-identifier %s",
-            instance, instance);
+        return xasprintf("aws rds modify-db-parameter-group --db-parameter-group-name \"$(aws rds "
+                         "describe-db-instances --db-instance-identifier %s --query "
+                         "'DBInstances[0].DBParameterGroups[0].DBParameterGroupName' --output "
+                         "text)\" --parameters "
+                         "ParameterName=rds.logical_replication,ParameterValue=1,ApplyMethod="
+                         "pending-reboot && aws rds reboot-db-instance --db-instance-identifier %s",
+                         instance, instance);
     if (p == POSTGRES_AURORA)
         return xasprintf(
             "aws rds modify-db-cluster-parameter-group --db-cluster-parameter-group-name \"$(aws "
-            "rds "
-            "describe-db-clusters --db-cluster-identifier %s --query "
-            "'DBClusters[0].DBClusterParameterGroup' "
-            "--output text)\" --parameters "
+            "rds describe-db-clusters --db-cluster-identifier %s --query "
+            "'DBClusters[0].DBClusterParameterGroup' --output text)\" --parameters "
             "ParameterName=rds.logical_replication,ParameterValue=1,ApplyMethod=pending-reboot",
             instance);
     return NULL;

@@ -108,13 +108,11 @@ static void explain_wait(struct trip *x, struct problem *err)
                  "the slot's creation waits for a transaction that does not end");
     problem_why(err,
                 "A slot is only ready once all transactions that ran before have ended; Estuary's "
-                "would hang in "
-                "the same way, without an error.%s%s",
+                "would hang in the same way, without an error.%s%s",
                 holders.len > 0 ? " Open now: " : "", holders.s);
-    problem_fix(
-        err, WHO_DBA,
-        "let it end, or end it, then check again; postgres.long_transactions lists those that "
-        "are open for long");
+    problem_fix(err, WHO_DBA,
+                "let it end, or end it, then check again; postgres.long_transactions lists those "
+                "that are open for long");
     if (holders.len > 0)
         problem_evidence(err, "%s", holders.s);
     if (r != NULL && pg_rows(r) > 0 && !pg_is_null(r, 0, "pid"))
@@ -204,10 +202,10 @@ static int start_stream(struct trip *x, struct problem *err)
 static int write_mark(struct trip *x, bool *made, struct problem *err)
 {
     AUTO(xfree)
-    char *sql = xasprintf("INSERT INTO %s AS w (slot, watermark) VALUES ($1, 'existence-check')"
-                          " ON CONFLICT (slot) DO UPDATE SET watermark = w.watermark"
-                          " RETURNING xmax = 0 AS made",
-                          x->t->watermarks);
+    char *sql = xasprintf(
+        "INSERT INTO %s AS w (slot, watermark) VALUES ($1, 'existence-check') ON CONFLICT (slot) "
+        "DO UPDATE SET watermark = w.watermark RETURNING xmax = 0 AS made",
+        x->t->watermarks);
     const char *const params[] = {x->t->slot};
     run_progress(x->run, 3, STEPS, "writes to the watermarks table");
     x->written = clock_ms();
@@ -251,8 +249,7 @@ static int unknown_publication(const struct trip *x, struct problem *err)
     problem_fail(err, PROBLEM_MISSING, "42704",
                  "the server knows no publication %s when it reads the log", x->t->publication);
     problem_why(err, "It looks the name up in lower case, as it stood when the change was written; "
-                     "from PostgreSQL 18 "
-                     "on a missing one is skipped without an error.");
+                     "from PostgreSQL 18 on a missing one is skipped without an error.");
     problem_fix(err, WHO_YOU,
                 "see postgres.publication: it must exist, in lower case, before the slot is made");
     if (x->t->notices.len > 0)
@@ -275,8 +272,7 @@ static int nothing_came(const struct trip *x, struct problem *err)
                          "publication does not hand out this table, or neither INSERT nor UPDATE.");
     else
         problem_why(err, "Not even its transaction was handed out: the watermarks table is not in "
-                         "the publication, or "
-                         "the server's log is far behind.");
+                         "the publication, or the server's log is far behind.");
     problem_fix(err, WHO_YOU, "see postgres.publication: %s must be in %s, with INSERT and UPDATE",
                 t->watermarks, t->publication);
     if (t->notices.len > 0)

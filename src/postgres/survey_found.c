@@ -31,13 +31,16 @@ static const char sql_role[] =
 
 /* Types that are stored aside when large: an unchanged such value is left out of an update's
  * message. */
-static const char sql_columns[] =
-    "SELECT w.n, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull,"
-    " coalesce(to_jsonb(a)->>'attgenerated', '') AS generated,"
-    " a.attstorage <> 'p' AND a.attlen = -1 AND a.atttypid IN ('text'::regtype, 'json'::regtype,"
-    " 'jsonb'::regtype, 'bytea'::regtype, 'xml'::regtype) AS wide"
-    " FROM " WANTED " JOIN pg_attribute a ON a.attrelid = w.oid"
-    " WHERE a.attnum > 0 AND NOT a.attisdropped AND w.relkind IN ('r', 'p') ORDER BY w.n, a.attnum";
+#define COLUMNS(generated)                                                                         \
+    "SELECT w.n, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull," \
+    " " generated                                                                                  \
+    " AS generated, a.attstorage <> 'p' AND a.attlen = -1 AND a.atttypid IN ('text'::regtype,"     \
+    " 'json'::regtype, 'jsonb'::regtype, 'bytea'::regtype, 'xml'::regtype) AS wide"                \
+    " FROM " WANTED " JOIN pg_attribute a ON a.attrelid = w.oid"                                   \
+    " WHERE a.attnum > 0 AND NOT a.attisdropped AND w.relkind IN ('r', 'p') ORDER BY w.n, "        \
+    "a.attnum"
+static const char sql_columns[] = COLUMNS("a.attgenerated"); /* 12+ */
+static const char sql_columns_10[] = COLUMNS("''::text");
 
 /* What ALTER TABLE … REPLICA IDENTITY USING INDEX takes: unique, whole, immediate, valid, only NOT
  * NULL columns. */
@@ -135,6 +138,7 @@ static const char sql_watermarks[] =
     " LEFT JOIN pg_roles me ON me.rolname = $3::name";
 
 enum {
+    Q_QUICK,
     Q_ROLE,
     Q_CHOSEN,
     Q_COLUMNS,
@@ -297,6 +301,11 @@ static void take_all(const struct postgres_wanted *w, const struct pg_item *item
     out->watermarks = take_watermarks(w->watermarks, items[Q_WATERMARKS].result);
 }
 
+static struct pg_item ask(const char *name, const char *sql, const char *const *params, int count)
+{
+    return (struct pg_item){.name = name, .sql = sql, .params = params, .param_count = count};
+}
+
 int postgres_survey_found(struct run *run, struct pg *pg, const struct postgres_wanted *w,
                           struct postgres_found *out, struct problem *err)
 {
@@ -312,17 +321,18 @@ int postgres_survey_found(struct run *run, struct pg *pg, const struct postgres_
     const char *const members[] = {w->publication, a.all_schemas, a.all_tables};
     const char *const marks[] = {a.mark_schema, a.mark_table, w->user};
     struct pg_item items[Q_COUNT] = {
-        [Q_ROLE] = {"capture user", sql_role, role, 1},
-        [Q_CHOSEN] = {"chosen tables", chosen, tables, 4},
-        [Q_COLUMNS] = {"columns", sql_columns, tables, 2},
-        [Q_INDEXES] = {"indexes", sql_indexes, tables, 2},
-        [Q_NAKED] = {"partitions", sql_naked, tables, 2},
-        [Q_PUBLICATION] = {"publication", sql_publication, publication, 3},
-        [Q_SCHEMAS] = {"published schemas", version >= 150000 ? sql_schemas : sql_no_schemas,
-                       publication, 1},
-        [Q_OTHERS] = {"published tables", sql_others, members, 3},
-        [Q_BROKEN] = {"replica identities", sql_broken, publication, 1},
-        [Q_WATERMARKS] = {"watermarks table", sql_watermarks, marks, 3},
+        [Q_QUICK] = ask("jit", postgres_sql_quick(version), NULL, 0),
+        [Q_ROLE] = ask("capture user", sql_role, role, 1),
+        [Q_CHOSEN] = ask("chosen tables", chosen, tables, 4),
+        [Q_COLUMNS] = ask("columns", version >= 120000 ? sql_columns : sql_columns_10, tables, 2),
+        [Q_INDEXES] = ask("indexes", sql_indexes, tables, 2),
+        [Q_NAKED] = ask("partitions", sql_naked, tables, 2),
+        [Q_PUBLICATION] = ask("publication", sql_publication, publication, 3),
+        [Q_SCHEMAS] = ask("published schemas", version >= 150000 ? sql_schemas : sql_no_schemas,
+                          publication, 1),
+        [Q_OTHERS] = ask("published tables", sql_others, members, 3),
+        [Q_BROKEN] = ask("replica identities", sql_broken, publication, 1),
+        [Q_WATERMARKS] = ask("watermarks table", sql_watermarks, marks, 3),
     };
     int rc = pg_pipeline(run, pg, items, Q_COUNT, err);
     if (rc == 0)

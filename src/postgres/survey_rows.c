@@ -8,6 +8,11 @@
 #include "core/mem.h"
 #include "postgres/names.h"
 
+const char *postgres_sql_quick(int version)
+{
+    return version >= 110000 ? "SET jit = off" : "SELECT 1";
+}
+
 int postgres_first_failure(struct pg_item *items, size_t count, struct problem *err)
 {
     for (size_t i = 0; i < count; i++) {

@@ -13,6 +13,9 @@ struct postgres_chosen_results {
     const struct pg_result *tables, *columns, *indexes, *naked;
 };
 struct postgres_tables *postgres_take_chosen(const struct postgres_chosen_results *r);
+/* First statement of a survey: compiling the large queries (11+) would take seconds and save
+ * nothing. */
+const char *postgres_sql_quick(int version);
 /* The first item that failed, or 0. */
 int postgres_first_failure(struct pg_item *items, size_t count, struct problem *err);
 #endif

@@ -64,7 +64,7 @@ static const char sql_sessions[] =
     " extract(epoch FROM clock_timestamp() - prepared)::bigint, gid FROM pg_prepared_xacts) t"
     " WHERE age > " STRINGIZE(SESSION_AGE_S) " ORDER BY age DESC LIMIT 50";
 
-enum { Q_SERVER, Q_SETTINGS, Q_SLOTS, Q_SESSIONS, Q_CATALOGUE, Q_COUNT };
+enum { Q_QUICK, Q_SERVER, Q_SETTINGS, Q_SLOTS, Q_SESSIONS, Q_CATALOGUE, Q_COUNT };
 
 static char *cell(const struct pg_result *r, int row, const char *column)
 {
@@ -206,6 +206,7 @@ int postgres_survey_server(struct run *run, struct pg *pg, const char *host,
     int version = pg_server_version(pg);
     AUTO(xfree) char *catalogue = postgres_sql_catalogue(version);
     struct pg_item items[Q_COUNT] = {
+        [Q_QUICK] = {.name = "jit", .sql = postgres_sql_quick(version)},
         [Q_SERVER] = {.name = "server", .sql = sql_server},
         [Q_SETTINGS] = {.name = "settings", .sql = sql_settings},
         [Q_SLOTS] = {.name = "replication slots", .sql = sql_slots},

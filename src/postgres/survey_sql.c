@@ -86,7 +86,10 @@ char *postgres_sql_catalogue(int version)
         " JOIN pg_class p ON p.oid = i.inhparent WHERE p.relkind = 'p' AND NOT p.relispartition"
         " UNION ALL SELECT t.root, i.inhrelid FROM tree t JOIN pg_inherits i ON i.inhparent = "
         "t.leaf)");
-    add_parts(&sql, version, "i.indrelid >= 16384", "c.oid >= 16384");
+    add_parts(
+        &sql, version,
+        "i.indrelid IN (SELECT oid FROM pg_class WHERE relkind IN ('r', 'p') AND oid >= 16384)",
+        "c.oid >= 16384");
     /* Schemas that the connector leaves out of its discovery, and all of the system's. */
     text_addf(&sql,
               " SELECT %s FROM rel r JOIN pg_namespace n ON n.oid = r.relnamespace"
@@ -124,7 +127,8 @@ char *postgres_sql_chosen(int version)
         ", me AS (SELECT x.oid, coalesce(x.rolsuper OR x.rolbypassrls, false) AS sees FROM (SELECT "
         "1) one"
         " LEFT JOIN pg_roles x ON x.rolname = $3::name)"
-        ", handed AS (SELECT schemaname, tablename FROM pg_publication_tables WHERE pubname = "
+        ", handed AS (SELECT DISTINCT schemaname, tablename FROM pg_publication_tables WHERE "
+        "pubname = "
         "$4::name)"
         ", listed AS (SELECT pr.prrelid, (to_jsonb(pr)->>'prqual') IS NOT NULL OR"
         " (to_jsonb(pr)->>'prattrs') IS NOT NULL AS filtered FROM pg_publication_rel pr"
@@ -138,8 +142,7 @@ char *postgres_sql_chosen(int version)
         " has_table_privilege(r.oid, 'SELECT WITH GRANT OPTION') AS admin_grants,"
         " has_schema_privilege(n.oid, 'USAGE WITH GRANT OPTION') AS admin_grants_usage,"
         " l.prrelid IS NOT NULL AS listed, coalesce(l.filtered, false) AS filtered,"
-        " EXISTS (SELECT FROM handed h WHERE h.schemaname = n.nspname AND h.tablename = r.relname)"
-        " AS published,"
+        " h.tablename IS NOT NULL AS published,"
         " r.relrowsecurity AND NOT me.sees AND NOT (coalesce(pg_has_role(me.oid, r.relowner, "
         "'USAGE'),"
         " false) AND NOT r.relforcerowsecurity) AND (EXISTS (SELECT FROM pg_policy y WHERE"
@@ -153,7 +156,8 @@ char *postgres_sql_chosen(int version)
         " AND a.attname = 'flow_published_at' AND NOT a.attisdropped) AS taken"
         " FROM want w CROSS JOIN me LEFT JOIN rel r ON r.oid = w.oid"
         " LEFT JOIN pg_namespace n ON n.oid = r.relnamespace LEFT JOIN parts p ON p.root = r.oid"
-        " LEFT JOIN listed l ON l.prrelid = r.oid ORDER BY w.n",
+        " LEFT JOIN listed l ON l.prrelid = r.oid"
+        " LEFT JOIN handed h ON h.schemaname = n.nspname AND h.tablename = r.relname ORDER BY w.n",
         common_columns);
     return text_take(&sql);
 }

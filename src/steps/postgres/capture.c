@@ -98,8 +98,7 @@ const struct check postgres_check_connect_capture = {
     .effect = EFFECT_READS,
     .service = "postgres",
     .cause = "The password is not the role's, the role may not log in or connect to the database, "
-             "or pg_hba.conf has "
-             "no line for it.",
+             "or pg_hba.conf has no line for it.",
     .fix = "Type the right password, or clear it so that the plan sets a new one; else see the "
            "message. " FROM_HERE,
     .run = run_connect_capture,
@@ -157,8 +156,7 @@ const struct check postgres_check_replication_connection = {
     .effect = EFFECT_READS,
     .service = "postgres",
     .cause = "The role has no right to replicate, a pooler stands in between, or pg_hba.conf has "
-             "no line for this "
-             "database and user.",
+             "no line for this database and user.",
     .fix = "ALTER ROLE … REPLICATION (RDS, Aurora: GRANT rds_replication); use the direct address; "
            "add a pg_hba line.",
     .run = run_replication_connection,
@@ -343,10 +341,9 @@ static void run_published(struct run *run, struct outcome *out)
                  wanted);
     outcome_why(out, "Estuary finds only what the publication hands out, and shows no error for "
                      "what it does not.");
-    outcome_fix(
-        out, WHO_YOU,
-        "see postgres.publication and postgres.replica_identity; apply the plan, or leave them "
-        "out");
+    outcome_fix(out, WHO_YOU,
+                "see postgres.publication and postgres.replica_identity; apply the plan, or leave "
+                "them out");
 }
 
 const struct check postgres_check_published = {
@@ -363,7 +360,6 @@ const struct check postgres_check_published = {
     .cause = "The publication is missing, lacks a table, or hands out partitions instead of their "
              "table.",
     .fix = "Apply the plan; a table that is left out of it for want of a replica identity must be "
-           "repaired or left "
-           "out.",
+           "repaired or left out.",
     .run = run_published,
 };

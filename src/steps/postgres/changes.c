@@ -1,6 +1,4 @@
-/* Carrying out: what is there is read anew before each change, only what was announced is sent, in
- * one transaction, and read once more before COMMIT, since GRANT can succeed and grant nothing
- * (01007). */
+/* The sorts of changes: what each looks for, and what it sends (live.h carries it out). */
 #include "steps/postgres/changes.h"
 
 #include <string.h>
@@ -9,6 +7,7 @@
 #include "core/run.h"
 #include "postgres/transact.h"
 #include "steps/postgres/inputs.h"
+#include "steps/postgres/live.h"
 #include "steps/postgres/postgres.h"
 
 #define DEADLINE_MS 40000
@@ -35,53 +34,6 @@ bool postgres_announced(const struct change *c, const char *item)
             return true;
     }
     return false;
-}
-
-/* --- what is there now
- * ---------------------------------------------------------------------------- */
-
-struct live {
-    struct pg *pg;
-    const struct postgres_server *server;
-    struct postgres_wanted wanted;
-    struct postgres_found found;
-    const struct change *change;
-    struct postgres_diff diff; /* that remains */
-};
-
-static void close_live(struct live *l)
-{
-    postgres_diff_release(&l->diff);
-    postgres_found_release(&l->found);
-    pg_close(l->pg);
-    *l = (struct live){0};
-}
-
-/* Reads all anew on the connection given. */
-static int look(struct run *run, struct pg *pg, struct live *l, struct problem *err)
-{
-    postgres_found_release(&l->found);
-    postgres_diff_release(&l->diff);
-    return postgres_survey_found(run, pg, &l->wanted, &l->found, err);
-}
-
-static int open_live(struct run *run, const struct change *c, struct live *l, struct problem *err)
-{
-    *l = (struct live){.change = c};
-    struct postgres_login login = postgres_admin_login(run);
-    l->wanted = postgres_wanted_of_run(run);
-    postgres_wanted_repairs(&l->wanted, run_value(run, "postgres.repairs"));
-    l->server = run_fact(run, FACT_SERVER, &postgres_server_type);
-    if (l->server == NULL)
-        return problem_fail(err, PROBLEM_MISSING, "no survey",
-                            "the server has not been looked at yet");
-    l->pg = postgres_open(run, &login, POSTGRES_LOCK_WAIT_MS, err);
-    if (l->pg == NULL)
-        return -1;
-    if (look(run, l->pg, l, err) == 0)
-        return 0;
-    close_live(l);
-    return -1;
 }
 
 /* --- sorts
@@ -130,32 +82,8 @@ static void diff_repair(struct live *l, const char *verifier)
         postgres_diff_repair(t, node_get_text(l->change->args, "repair"), &l->diff);
 }
 
-typedef void differ(struct live *l, const char *verifier);
-
 /* --- finding
  * ---------------------------------------------------------------------------------------- */
-
-static int find_with(struct run *run, const struct change *c, differ *diff, const char *name,
-                     struct found *out, struct problem *err)
-{
-    struct live l;
-    if (open_live(run, c, &l, err) != 0)
-        return -1;
-    diff(&l, NULL);
-    out->as_wanted = postgres_diff_none(&l.diff);
-    /* A thing to be made is there unless its making is still to be done; an alteration only when
-     * done. */
-    out->present =
-        out->as_wanted || (c->action == CHANGE_CREATE && postgres_announced(c, "create") &&
-                           !postgres_diff_has(&l.diff, "create"));
-    out->id = xstrdup(name);
-    AUTO_TEXT saw = TEXT_INIT;
-    for (size_t i = 0; i < l.diff.item_count && saw.len < 300; i++)
-        text_addf(&saw, "%s%s", i == 0 ? "still to do: " : ", ", l.diff.items[i]);
-    out->saw = xstrdup(saw.len > 0 ? saw.s : "as wanted");
-    close_live(&l);
-    return 0;
-}
 
 /* Does the password at hand open the door? Settles whether a role that is there is the one we made.
  */
@@ -173,7 +101,7 @@ static int find_role(struct run *run, const struct change *c, struct found *out,
                      struct problem *err)
 {
     const char *user = run_text(run, "postgres.user");
-    if (find_with(run, c, diff_role, user, out, err) != 0)
+    if (live_find(run, c, diff_role, user, out, err) != 0)
         return -1;
     if (!postgres_announced(c, "create") || !out->present || logs_in(run))
         return 0;
@@ -196,153 +124,28 @@ static int find_password(struct run *run, const struct change *c, struct found *
 static int find_grants(struct run *run, const struct change *c, struct found *out,
                        struct problem *err)
 {
-    return find_with(run, c, diff_grants, run_text(run, "postgres.user"), out, err);
+    return live_find(run, c, diff_grants, run_text(run, "postgres.user"), out, err);
 }
 
 static int find_watermarks(struct run *run, const struct change *c, struct found *out,
                            struct problem *err)
 {
-    return find_with(run, c, diff_watermarks, run_text(run, "postgres.watermarks"), out, err);
+    return live_find(run, c, diff_watermarks, run_text(run, "postgres.watermarks"), out, err);
 }
 
 static int find_repair(struct run *run, const struct change *c, struct found *out,
                        struct problem *err)
 {
-    return find_with(run, c, diff_repair, node_get_text(c->args, "table"), out, err);
+    return live_find(run, c, diff_repair, node_get_text(c->args, "table"), out, err);
 }
 
 static int find_publication(struct run *run, const struct change *c, struct found *out,
                             struct problem *err)
 {
-    return find_with(run, c, diff_publication, run_text(run, "postgres.publication"), out, err);
+    return live_find(run, c, diff_publication, run_text(run, "postgres.publication"), out, err);
 }
 
-/* --- sending
- * ---------------------------------------------------------------------------------------- */
-
-static int not_announced(const struct live *l, const char *item, struct problem *err)
-{
-    problem_fail(err, PROBLEM_CONFLICT, "changed", "%s needs more by now than was shown: %s",
-                 l->change->title, item);
-    problem_fix(err, WHO_YOU, "look at the plan again, then apply it");
-    return -1;
-}
-
-static int only_announced(const struct live *l, struct problem *err)
-{
-    for (size_t i = 0; i < l->diff.item_count; i++)
-        if (!postgres_announced(l->change, l->diff.items[i]))
-            return not_announced(l, l->diff.items[i], err);
-    return 0;
-}
-
-/* In the transaction: nothing may be left to do. */
-struct guarding {
-    struct live *live;
-    differ *diff;
-    int (*more)(struct live *l, struct problem *err); /* NULL none */
-};
-
-static int guard(struct run *run, struct pg *pg, void *ctx, struct problem *err)
-{
-    struct guarding *g = ctx;
-    if (look(run, pg, g->live, err) != 0)
-        return -1;
-    if (g->more != NULL && g->more(g->live, err) != 0)
-        return -1;
-    g->diff(g->live, NULL);
-    if (postgres_diff_none(&g->live->diff))
-        return 0;
-    problem_fail(err, PROBLEM_DENIED, "01007", "the server accepted it, but did nothing: %s",
-                 g->live->diff.items[0]);
-    problem_why(
-        err,
-        "A GRANT by one who may not grant succeeds with a warning (no privileges were granted).");
-    problem_fix(err, WHO_DBA,
-                "run it as the owner, or make the admin a member of the owner: GRANT owner TO %s",
-                g->live->server->admin);
-    return -1;
-}
-
-/* Tables a lock may be waited for: the change's own, or all that are chosen. */
-static const char *const *relations_of(const struct live *l, size_t *count)
-{
-    *count = l->wanted.table_count;
-    return l->wanted.tables;
-}
-
-static const char *foreign_owner(const struct live *l)
-{
-    for (size_t i = 0; i < l->found.chosen->count; i++)
-        if (l->found.chosen->rows[i].found && !l->found.chosen->rows[i].admin_owns)
-            return l->found.chosen->rows[i].owner;
-    return NULL;
-}
-
-static void explain_denied(const struct live *l, struct problem *err)
-{
-    if (err == NULL || err->code == NULL || strcmp(err->code, "42501") != 0)
-        return;
-    const char *owner = foreign_owner(l);
-    if (l->change->kind == &postgres_kind_role) {
-        problem_fix(
-            err, WHO_DBA,
-            "use a superuser as admin (from PostgreSQL 16 on also a role with CREATEROLE and "
-            "REPLICATION), or hand over the SQL");
-    } else if (owner != NULL) {
-        AUTO(xfree) char *name = pg_quote_ident(owner);
-        AUTO(xfree) char *admin = pg_quote_ident(l->server->admin);
-        problem_fix(err, WHO_DBA, "make the admin a member of the owner, or hand over the SQL");
-        problem_copy_command(err, "GRANT %s TO %s;", name, admin);
-    } else {
-        problem_fix(err, WHO_DBA, "give the admin %s that right, or hand over the SQL",
-                    l->server->admin);
-    }
-}
-
-static int send_with(struct run *run, struct live *l, differ *send, differ *diff,
-                     const char *verifier, int (*more)(struct live *l, struct problem *err),
-                     struct problem *err)
-{
-    send(l, verifier);
-    if (postgres_diff_none(&l->diff))
-        return 0; /* done by others meanwhile */
-    if (only_announced(l, err) != 0)
-        return -1;
-    /* The guard looks anew, so the statements are taken out of what it replaces. */
-    struct postgres_diff todo = l->diff;
-    l->diff = (struct postgres_diff){0};
-    struct guarding g = {.live = l, .diff = diff, .more = more};
-    struct postgres_work work = {.statements = (const char *const *)todo.statements,
-                                 .count = todo.statement_count,
-                                 .guard = guard,
-                                 .ctx = &g};
-    work.relations = relations_of(l, &work.relation_count);
-    int rc = postgres_transact(run, l->pg, &work, err);
-    if (rc != 0)
-        explain_denied(l, err);
-    for (size_t i = 0; i < todo.statement_count; i++)
-        if (verifier != NULL)
-            explicit_bzero(todo.statements[i], strlen(todo.statements[i]));
-    postgres_diff_release(&todo);
-    return rc;
-}
-
-static int send_plain(struct run *run, const struct change *c, differ *send, differ *diff,
-                      const char *name, int (*more)(struct live *l, struct problem *err),
-                      struct made *out, struct problem *err)
-{
-    struct live l;
-    if (open_live(run, c, &l, err) != 0)
-        return -1;
-    int rc = more != NULL ? more(&l, err) : 0;
-    if (rc == 0)
-        rc = send_with(run, &l, send, diff, NULL, more, err);
-    close_live(&l);
-    if (rc == 0)
-        out->id = xstrdup(name);
-    return rc;
-}
+/* --- sending ---------------------------------------------------------------------------------- */
 
 static int no_password(struct problem *err)
 {
@@ -355,8 +158,9 @@ static int taken_by_another(const struct live *l, struct problem *err)
 {
     problem_fail(err, PROBLEM_CONFLICT, "42710", "a role %s appeared meanwhile, which is not ours",
                  l->found.role->name);
-    problem_fix(err, WHO_YOU,
-                "choose another name for the capture user, or look at the plan again to adopt it");
+    problem_fix(
+        err, WHO_YOU,
+        "choose another name for the capture user, or live_look at the plan again to adopt it");
     return -1;
 }
 
@@ -367,7 +171,7 @@ static int send_role(struct run *run, const struct change *c, struct made *out, 
     bool create = postgres_announced(c, "create");
     if (create && password == NULL)
         return no_password(err);
-    if (open_live(run, c, &l, err) != 0)
+    if (live_open(run, c, &l, err) != 0)
         return -1;
     AUTO(postgres_verifier_free) char *verifier = NULL;
     int rc = 0;
@@ -378,8 +182,8 @@ static int send_role(struct run *run, const struct change *c, struct made *out, 
         rc = verifier != NULL ? 0 : -1;
     }
     if (rc == 0)
-        rc = send_with(run, &l, diff_role, diff_role, verifier, NULL, err);
-    close_live(&l);
+        rc = live_send(run, &l, diff_role, diff_role, verifier, NULL, err);
+    live_close(&l);
     if (rc == 0)
         out->id = xstrdup(run_text(run, "postgres.user"));
     return rc;
@@ -392,7 +196,7 @@ static int send_password(struct run *run, const struct change *c, struct made *o
     struct secret *password = run_secret(run, "postgres.password");
     if (password == NULL)
         return no_password(err);
-    if (open_live(run, c, &l, err) != 0)
+    if (live_open(run, c, &l, err) != 0)
         return -1;
     AUTO(postgres_verifier_free)
     char *verifier = postgres_verifier(l.pg, password, l.wanted.user, err);
@@ -406,7 +210,7 @@ static int send_password(struct run *run, const struct change *c, struct made *o
         explicit_bzero(d.statements[0], strlen(d.statements[0]));
         postgres_diff_release(&d);
     }
-    close_live(&l);
+    live_close(&l);
     if (rc == 0)
         out->id = xstrdup(run_text(run, "postgres.user"));
     return rc;
@@ -415,22 +219,22 @@ static int send_password(struct run *run, const struct change *c, struct made *o
 static int send_grants(struct run *run, const struct change *c, struct made *out,
                        struct problem *err)
 {
-    return send_plain(run, c, diff_all_grants, diff_grants, run_text(run, "postgres.user"), NULL,
-                      out, err);
+    return live_send_plain(run, c, diff_all_grants, diff_grants, run_text(run, "postgres.user"),
+                           NULL, out, err);
 }
 
 static int send_watermarks(struct run *run, const struct change *c, struct made *out,
                            struct problem *err)
 {
-    return send_plain(run, c, diff_watermarks, diff_watermarks,
-                      run_text(run, "postgres.watermarks"), NULL, out, err);
+    return live_send_plain(run, c, diff_watermarks, diff_watermarks,
+                           run_text(run, "postgres.watermarks"), NULL, out, err);
 }
 
 static int send_repair(struct run *run, const struct change *c, struct made *out,
                        struct problem *err)
 {
-    return send_plain(run, c, diff_repair, diff_repair, node_get_text(c->args, "table"), NULL, out,
-                      err);
+    return live_send_plain(run, c, diff_repair, diff_repair, node_get_text(c->args, "table"), NULL,
+                           out, err);
 }
 
 /* The guard of the source, run right before ALTER PUBLICATION and once more in its transaction,
@@ -448,8 +252,7 @@ static int all_identified(struct live *l, struct problem *err)
         problem_fail(err, PROBLEM_CONFLICT, "55000",
                      "%s has no replica identity: nothing was published", t->written);
         problem_why(err, "Its primary key or identity is gone since the plan was shown. Published "
-                         "like this, UPDATE "
-                         "and DELETE on it would fail in the application.");
+                         "like this, UPDATE and DELETE on it would fail in the application.");
         problem_fix(err, WHO_YOU, "run the checks again, then repair it or leave it out");
         return -1;
     }
@@ -459,8 +262,8 @@ static int all_identified(struct live *l, struct problem *err)
 static int send_publication(struct run *run, const struct change *c, struct made *out,
                             struct problem *err)
 {
-    return send_plain(run, c, diff_publication, diff_publication,
-                      run_text(run, "postgres.publication"), all_identified, out, err);
+    return live_send_plain(run, c, diff_publication, diff_publication,
+                           run_text(run, "postgres.publication"), all_identified, out, err);
 }
 
 const struct change_kind postgres_kind_role = {

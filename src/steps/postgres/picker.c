@@ -51,12 +51,10 @@ static const char *refusal_note(const char *refusal)
     static const char *const notes[][2] = {
         {"view", "A view has no changes of its own in the log. Capture the tables below it."},
         {"materialized view",
-         "A materialized view has no changes of its own in the log. Capture the tables "
-         "below it."},
+         "A materialized view has no changes of its own in the log. Capture the tables below it."},
         {"foreign table", "The rows are on another server: capture them there."},
-        {"unlogged",
-         "Its changes are not written to the log. ALTER TABLE … SET LOGGED makes it an ordinary "
-         "table."},
+        {"unlogged", "Its changes are not written to the log. ALTER TABLE … SET LOGGED makes it an "
+                     "ordinary table."},
         {"temporary", "It is gone with the session that made it."},
         {"Estuary's own", "Estuary keeps its marks here; it is published anyway and not captured."},
     };
@@ -91,20 +89,17 @@ static char *note_of(const struct postgres_table *t)
 {
     AUTO_TEXT note = TEXT_INIT;
     if (postgres_table_breaks(t))
-        text_addf(
-            &note,
-            "%s has no %s. Once published, every UPDATE and DELETE on it fails in your application "
-            "(SQLSTATE 55000).",
-            t->name,
-            t->replica == 'n'   ? "replica identity (NOTHING is set)"
-            : t->kind == 'p'    ? "primary key that all its partitions share"
-            : t->replica == 'i' ? "replica identity any more (its index is gone)"
-                                : "primary key and REPLICA IDENTITY DEFAULT");
+        text_addf(&note,
+                  "%s has no %s. Once published, every UPDATE and DELETE on it fails in your "
+                  "application (SQLSTATE 55000).",
+                  t->name,
+                  t->replica == 'n'   ? "replica identity (NOTHING is set)"
+                  : t->kind == 'p'    ? "primary key that all its partitions share"
+                  : t->replica == 'i' ? "replica identity any more (its index is gone)"
+                                      : "primary key and REPLICA IDENTITY DEFAULT");
     else if (t->key == POSTGRES_KEY_NONE && (t->kind == 'r' || t->kind == 'p'))
-        text_add(
-            &note,
-            "Estuary finds no key: each change becomes a document of its own, and rows are only "
-            "appended downstream.");
+        text_add(&note, "Estuary finds no key: each change becomes a document of its own, and rows "
+                        "are only appended downstream.");
     if (t->secured) {
         text_sep(&note, " ");
         text_add(

@@ -220,9 +220,9 @@ static void plan_repair(struct planning *p, const struct postgres_table *t, cons
         change_text(&c->title, "table %s", t->written);
         change_text(&c->detail, "REPLICA IDENTITY %s → %s%s", identity_word(t->replica),
                     full ? "FULL" : "USING INDEX ", full ? "" : repair + 6);
-        change_text(&c->reason,
-                    "Without it every UPDATE and DELETE on the table would fail once it is "
-                    "published.");
+        change_text(
+            &c->reason,
+            "Without it every UPDATE and DELETE on the table would fail once it is published.");
         change_text(
             &c->caution,
             full ? "locks the table briefly; whole old rows are written to the log from then on"

@@ -55,8 +55,8 @@ static int write_and_roll_back(struct run *run, struct pg *pg, const char *table
     /* The name unquoted and the form of the connector's own statement. */
     AUTO(xfree)
     char *sql =
-        xasprintf("INSERT INTO %s (slot, watermark) VALUES ('sluice-probe', 'existence-check')"
-                  " ON CONFLICT (slot) DO UPDATE SET watermark = 'existence-check'",
+        xasprintf("INSERT INTO %s (slot, watermark) VALUES ('sluice-probe', 'existence-check') ON "
+                  "CONFLICT (slot) DO UPDATE SET watermark = 'existence-check'",
                   table);
     const char *const statements[] = {"BEGIN", sql, "ROLLBACK"};
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
@@ -111,13 +111,12 @@ static void passed(struct outcome *out, const struct postgres_round_trip *t)
 {
     outcome_pass(out, "a change came through after %lld ms, the slot is gone",
                  (long long)t->took_ms);
-    outcome_evidence(
-        out,
-        "temporary slot %s with pgoutput, publication %s: Begin, Relation, change and Commit of %s "
-        "seen; slot gone%s%s",
-        t->probe, t->publication, t->watermarks,
-        t->row_stays ? "; its row stays, as Estuary's own check leaves it: " : "",
-        t->row_stays ? t->slot : "");
+    outcome_evidence(out,
+                     "temporary slot %s with pgoutput, publication %s: Begin, Relation, change and "
+                     "Commit of %s seen; slot gone%s%s",
+                     t->probe, t->publication, t->watermarks,
+                     t->row_stays ? "; its row stays, as Estuary's own check leaves it: " : "",
+                     t->row_stays ? t->slot : "");
 }
 
 static void run_cdc_round_trip(struct run *run, struct outcome *out)
@@ -152,12 +151,11 @@ const struct check postgres_check_cdc_round_trip = {
     .effect = EFFECT_PROBES,
     .service = "postgres",
     .touches = "makes a temporary replication slot, gone with its connection, and writes the "
-               "capture's row to the "
-               "watermarks table, as Estuary's own check does",
+               "capture's row to the watermarks table, as Estuary's own check does",
     .deadline_ms = 60000,
-    .cause = "A transaction that does not end holds up the slot, no slot or sender is free, the "
-             "publication is not "
-             "known to the log reader, or does not hand out the watermarks table.",
+    .cause =
+        "A transaction that does not end holds up the slot, no slot or sender is free, the "
+        "publication is not known to the log reader, or does not hand out the watermarks table.",
     .fix = "See the message: end the transaction, free a slot, or mend the publication, then check "
            "again.",
     .run = run_cdc_round_trip,

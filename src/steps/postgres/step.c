@@ -18,11 +18,10 @@ const struct step step_postgres = {
     .number = "2",
     .name = "PostgreSQL",
     .title = "PostgreSQL source",
-    .intro = "Estuary reads changes from the server's log as a user of its own. Here that user, "
-             "its rights, the "
-             "publication and the watermarks table are planned against what is there, made with "
-             "your consent, "
-             "and proved as that user with a real change that comes through.",
+    .intro =
+        "Estuary reads changes from the server's log as a user of its own. Here that user, its "
+        "rights, the publication and the watermarks table are planned against what is there, made "
+        "with your consent, and proved as that user with a real change that comes through.",
     .needs = "PostgreSQL: an admin login, or a DBA to hand the SQL to",
     .link = "https://docs.estuary.dev/reference/Connectors/capture-connectors/PostgreSQL/",
     .fields = postgres_fields,

@@ -56,9 +56,9 @@ const struct check postgres_check_connect_admin = {
     .effect = EFFECT_READS,
     .service = "postgres",
     .deadline_ms = 40000,
-    .cause = "The host, port or database is wrong, the server does not accept this login from "
-             "here, or a "
-             "firewall drops the connection. It is tested from this machine, not from Estuary.",
+    .cause =
+        "The host, port or database is wrong, the server does not accept this login from here, or "
+        "a firewall drops the connection. It is tested from this machine, not from Estuary.",
     .fix = "Correct the answer named in the message, or have the firewall, pg_hba.conf or password "
            "set right.",
     .run = run_connect_admin,

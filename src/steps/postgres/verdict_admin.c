@@ -44,8 +44,7 @@ static void judge_role(struct judging *j)
     postgres_diff_release(&d);
 }
 
-static void judge_tables(struct judging *j, const struct postgres_diff *grants,
-                         const struct postgres_diff *publication)
+static void judge_tables(struct judging *j)
 {
     for (size_t i = 0; i < j->found.chosen->count; i++) {
         const struct postgres_table *t = &j->found.chosen->rows[i];
@@ -53,10 +52,8 @@ static void judge_tables(struct judging *j, const struct postgres_diff *grants,
         struct postgres_diff repairs = {0};
         if (repair != NULL && postgres_capturable(t, j->wanted.watermarks))
             postgres_diff_repair(t, repair, &repairs);
-        AUTO(xfree) char *select = xasprintf("select %s", t->written);
-        AUTO(xfree) char *add = xasprintf("add %s", t->written);
-        bool grant = postgres_diff_has(grants, select) && !t->admin_grants;
-        bool publish = postgres_diff_has(publication, add) && !t->admin_owns;
+        bool grant = postgres_needs_select(&j->found, t) && !t->admin_grants;
+        bool publish = postgres_needs_adding(&j->found, &j->wanted, t) && !t->admin_owns;
         bool mend = !postgres_diff_none(&repairs) && !t->admin_owns;
         postgres_diff_release(&repairs);
         if (!grant && !publish && !mend)
@@ -87,8 +84,7 @@ static void judge_objects(struct judging *j, const struct postgres_diff *publica
              "GRANT CREATE ON DATABASE … TO the admin");
     else if (p->exists && !postgres_diff_none(publication) && !p->admin_owns)
         lack(j, p->name, "the publication belongs to another role",
-             "have its owner alter it, or choose "
-             "another name");
+             "have its owner alter it, or choose another name");
     postgres_diff_release(&marks);
 }
 
@@ -101,13 +97,11 @@ static void run_admin_rights(struct run *run, struct outcome *out)
         .found = postgres_found_of_run(run),
     };
     postgres_wanted_repairs(&j.wanted, run_value(run, "postgres.repairs"));
-    struct postgres_diff grants = {0}, publication = {0};
-    postgres_diff_grants(j.server, &j.found, &grants);
+    struct postgres_diff publication = {0};
     postgres_diff_publication(j.server, &j.found, &j.wanted, &publication);
     judge_role(&j);
-    judge_tables(&j, &grants, &publication);
+    judge_tables(&j);
     judge_objects(&j, &publication);
-    postgres_diff_release(&grants);
     postgres_diff_release(&publication);
     if (j.lacks == 0) {
         outcome_pass(out, "%s%s", j.server->admin, j.server->admin_super ? ", superuser" : "");
@@ -139,8 +133,7 @@ const struct check postgres_check_admin_rights = {
                                    FACT_ROLE, FACT_CHOSEN, FACT_PUBLISHED, FACT_WATERMARKS, NULL},
     .severity = SEV_BLOCKS,
     .cause = "The admin is no superuser and does not own the tables, the publication or the "
-             "watermarks table, or may "
-             "not make roles or publications.",
+             "watermarks table, or may not make roles or publications.",
     .fix = "GRANT owner TO admin; or use the owner as admin; or hand the plan's SQL to the DBA.",
     .run = run_admin_rights,
 };

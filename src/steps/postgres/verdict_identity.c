@@ -76,10 +76,9 @@ static void judge_table(struct outcome *out, const struct postgres_table *t, con
         return;
     case POSTGRES_BAD_REPAIR:
         n->wrong++;
-        line = xasprintf(
-            "\"%s\" cannot be its replica identity: no unique, whole, immediate index of that "
-            "name with only NOT NULL columns",
-            repair);
+        line = xasprintf("\"%s\" cannot be its replica identity: no unique, whole, immediate index "
+                         "of that name with only NOT NULL columns",
+                         repair);
         break;
     case POSTGRES_NAKED:
         n->naked++;
@@ -113,16 +112,13 @@ static size_t judge_others(struct outcome *out, const struct postgres_publicatio
 static void explain(struct outcome *out, const struct tally *n, const char *publication)
 {
     outcome_why(out, "Once published, every UPDATE and DELETE on such a table fails in the "
-                     "application: \"cannot "
-                     "update table … because it does not have a replica identity and publishes "
-                     "updates\". sluice "
-                     "never publishes one.");
+                     "application: \"cannot update table … because it does not have a replica "
+                     "identity and publishes updates\". sluice never publishes one.");
     if (n->naked + n->wrong > 0)
         outcome_fix(
             out, WHO_YOU,
             "choose for each: add a primary key; REPLICA IDENTITY FULL (repair \"full\", more "
-            "log); a unique index on NOT NULL columns (repair \"index:NAME\"); or leave it "
-            "out");
+            "log); a unique index on NOT NULL columns (repair \"index:NAME\"); or leave it out");
     else
         outcome_fix(out, WHO_DBA, "mend the tables named, or choose another publication than %s",
                     publication);
@@ -174,11 +170,9 @@ const struct check postgres_check_replica_identity = {
                                    FACT_CHOSEN, FACT_PUBLISHED, NULL},
     .severity = SEV_DANGER,
     .cause = "A chosen table, or another one in the publication, has neither a primary key nor "
-             "another replica "
-             "identity. Publishing its updates makes UPDATE and DELETE fail in the application "
-             "(SQLSTATE 55000).",
+             "another replica identity. Publishing its updates makes UPDATE and DELETE fail in the "
+             "application (SQLSTATE 55000).",
     .fix = "Add a primary key; or choose a repair in postgres.repairs, \"full\" or \"index:NAME\"; "
-           "or leave the "
-           "table out. sluice never publishes a table without one.",
+           "or leave the table out. sluice never publishes a table without one.",
     .run = run_identity,
 };

@@ -37,10 +37,9 @@ static void run_replication_right(struct run *run, struct outcome *out)
         outcome_pass(out, r->replication ? "REPLICATION" : "member of rds_replication");
     } else {
         outcome_fail(out, "42501", "%s may not replicate", r->name);
-        outcome_why(out,
-                    "Estuary looks for the attribute on this very role, or for membership of "
-                    "rds_replication; "
-                    "being a superuser or inheriting it from a role is not enough for its check.");
+        outcome_why(out, "Estuary looks for the attribute on this very role, or for membership of "
+                         "rds_replication; being a superuser or inheriting it from a role is not "
+                         "enough for its check.");
         outcome_fix(out, WHO_DBA,
                     granted ? "GRANT rds_replication TO %s;" : "ALTER ROLE %s REPLICATION;", user);
         outcome_copy_command(
@@ -55,8 +54,7 @@ const struct check postgres_check_replication_right = {
     .needs = (const char *const[]){"postgres.role", NULL},
     .severity = SEV_BLOCKS,
     .cause = "The capture user does not exist, may not log in, or has neither REPLICATION nor, on "
-             "RDS and Aurora, "
-             "rds_replication. Role attributes are not inherited.",
+             "RDS and Aurora, rds_replication. Role attributes are not inherited.",
     .fix = "Apply the plan, or: ALTER ROLE … LOGIN REPLICATION; on RDS and Aurora GRANT "
            "rds_replication TO ….",
     .run = run_replication_right,
@@ -99,10 +97,8 @@ static void run_excess(struct run *run, struct outcome *out)
         return;
     }
     outcome_warn(out, "%s: %s", r->name, much.s);
-    outcome_why(
-        out,
-        "Its password leaves your network: Estuary keeps it. Reading, replicating and writing the "
-        "watermarks is all it needs.");
+    outcome_why(out, "Its password leaves your network: Estuary keeps it. Reading, replicating and "
+                     "writing the watermarks is all it needs.");
     outcome_fix(out, WHO_YOU, "let the plan make a user of its own: choose another name for it");
 }
 
@@ -114,8 +110,7 @@ const struct check postgres_check_excess_rights = {
     .needs = (const char *const[]){"postgres.role", NULL},
     .severity = SEV_WARNS,
     .cause = "An existing role was adopted that is an admin, a superuser, may make roles or "
-             "databases, or may write "
-             "to the captured tables.",
+             "databases, or may write to the captured tables.",
     .fix = "Name a user that does not exist yet and let the plan make it.",
     .run = run_excess,
 };
@@ -248,10 +243,8 @@ static void judge_flags(struct outcome *out, const struct postgres_publication *
     AUTO(xfree) char *other = xasprintf("%.60s_2", p->name);
     outcome_fail(out, "publish", "%s hands out only%s%s%s", p->name, p->inserts ? " INSERT" : "",
                  p->updates ? " UPDATE" : "", p->deletes ? " DELETE" : "");
-    outcome_why(
-        out,
-        "The other changes would silently be missing downstream. It is not altered here: other "
-        "readers may rely on it.");
+    outcome_why(out, "The other changes would silently be missing downstream. It is not altered "
+                     "here: other readers may rely on it.");
     outcome_fix(out, WHO_YOU,
                 "choose another name, so that one is made; or have its owner (%s) alter it",
                 p->owner);
@@ -317,11 +310,10 @@ const struct check postgres_check_publication = {
                                    FACT_PUBLISHED, FACT_CHOSEN, NULL},
     .needs = (const char *const[]){"postgres.watermarks", "postgres.publication", NULL},
     .severity = SEV_BLOCKS,
-    .cause = "The publication is missing, hands out only some sorts of changes, some rows or "
-             "columns, or partitions "
-             "instead of their table, or lacks a chosen table or the watermarks table.",
+    .cause =
+        "The publication is missing, hands out only some sorts of changes, some rows or columns, "
+        "or partitions instead of their table, or lacks a chosen table or the watermarks table.",
     .fix = "Apply the plan. A publication with filters, column lists or fewer operations is not "
-           "altered: choose "
-           "another name, or have its owner alter it.",
+           "altered: choose another name, or have its owner alter it.",
     .run = run_publication,
 };

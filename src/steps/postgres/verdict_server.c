@@ -66,10 +66,9 @@ const struct check postgres_check_address = {
     .title = "the address is the server's own",
     .reads = (const char *const[]){"postgres.host", "postgres.port", NULL},
     .severity = SEV_BLOCKS,
-    .cause =
-        "The host is a connection pooler or a read replica: replication does not pass through the "
-        "one, "
-        "and changes cannot be captured from the other. Or it is an address Estuary cannot reach.",
+    .cause = "The host is a connection pooler or a read replica: replication does not pass through "
+             "the one, and changes cannot be captured from the other. Or it is an address Estuary "
+             "cannot reach.",
     .fix = "Use the direct address of the primary server.",
     .run = run_address,
 };
@@ -168,11 +167,10 @@ static void run_wal_level(struct run *run, struct outcome *out)
         return;
     }
     outcome_fail(out, "wal_level", "wal_level is %s; Estuary needs logical", s->wal_level);
-    outcome_why(
-        out,
-        "Estuary reads changes from the write-ahead log; at \"%s\" they are not in it in a form "
-        "that can be decoded. The capture would refuse to start.",
-        s->wal_level);
+    outcome_why(out,
+                "Estuary reads changes from the write-ahead log; at \"%s\" they are not in it in a "
+                "form that can be decoded. The capture would refuse to start.",
+                s->wal_level);
     outcome_evidence(out, "wal_level = %s, pending restart: %s%s%s%s%s", s->wal_level,
                      s->wal_level_pending ? "yes" : "no", r->setting != NULL ? ", " : "",
                      r->setting != NULL ? r->setting : "", r->setting != NULL ? " = " : "",
@@ -199,11 +197,11 @@ const struct check postgres_check_wal_level = {
     .severity = SEV_BLOCKS,
     .cause =
         "Logical decoding is off, or was switched on and the server has not been restarted since.",
-    .fix = "Own server: ALTER SYSTEM SET wal_level = 'logical' and restart. RDS and Aurora: "
-           "rds.logical_replication = 1 in the parameter group and reboot. Cloud SQL: "
-           "cloudsql.logical_decoding = on. AlloyDB: alloydb.logical_decoding = on. Azure: "
-           "wal_level = "
-           "logical and restart. Neon: enable logical replication in the project's settings.",
+    .fix =
+        "Own server: ALTER SYSTEM SET wal_level = 'logical' and restart. RDS and Aurora: "
+        "rds.logical_replication = 1 in the parameter group and reboot. Cloud SQL: "
+        "cloudsql.logical_decoding = on. AlloyDB: alloydb.logical_decoding = on. Azure: wal_level "
+        "= logical and restart. Neon: enable logical replication in the project's settings.",
     .run = run_wal_level,
 };
 
@@ -223,9 +221,9 @@ static void run_primary(struct run *run, struct outcome *out)
         outcome_fail(out, "25006",
                      "transactions are read-only here (default_transaction_read_only = on)");
         outcome_why(out, "Estuary writes its watermarks with each step of a backfill.");
-        outcome_fix(out, WHO_DBA,
-                    "set default_transaction_read_only = off for the database and the capture "
-                    "user");
+        outcome_fix(
+            out, WHO_DBA,
+            "set default_transaction_read_only = off for the database and the capture user");
     }
 }
 
@@ -264,10 +262,8 @@ static void run_slots_free(struct run *run, struct outcome *out)
         return;
     }
     outcome_fail(out, "53400", "all %d replication slots are in use", s->max_slots);
-    outcome_why(
-        out,
-        "Estuary makes a slot of its own when the capture starts; the failure would only show as "
-        "\"replication slot … does not exist\".");
+    outcome_why(out, "Estuary makes a slot of its own when the capture starts; the failure would "
+                     "only show as \"replication slot … does not exist\".");
     for (size_t i = 0; i < slots->count; i++) {
         const struct postgres_slot *r = &slots->rows[i];
         AUTO(xfree) char *kept = postgres_size_text(r->retained);

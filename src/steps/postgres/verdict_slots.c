@@ -31,11 +31,10 @@ static void judge_active(struct outcome *out, const struct postgres_slot *r, con
     if (strcmp(r->user, user) == 0) {
         outcome_warn(out, "it is read now by %s (pid %d%s%s)", r->user, r->pid,
                      r->application[0] != '\0' ? ", " : "", r->application);
-        outcome_why(
-            out,
-            "Fine, when this pipeline's own capture runs already. A second capture needs another "
-            "slot: it would fail as \"active for PID %d\".",
-            r->pid);
+        outcome_why(out,
+                    "Fine, when this pipeline's own capture runs already. A second capture needs "
+                    "another slot: it would fail as \"active for PID %d\".",
+                    r->pid);
         return;
     }
     outcome_fail(out, "55006", "slot %s is in use by another reader (pid %d, %s%s%s)", r->name,
@@ -50,10 +49,8 @@ static void judge_slot(struct outcome *out, const struct postgres_slot *r, const
     if (!r->logical) {
         outcome_fail(out, "slot physical", "slot %s is a physical one%s", r->name,
                      r->active ? ", in use" : "");
-        outcome_why(
-            out,
-            "Estuary drops a slot of its name when the capture starts, a physical one as well: the "
-            "standby it belongs to could lose its place.");
+        outcome_why(out, "Estuary drops a slot of its name when the capture starts, a physical one "
+                         "as well: the standby it belongs to could lose its place.");
     } else if (strcmp(r->database, database) != 0) {
         outcome_fail(out, "slot database", "slot %s belongs to database %s", r->name, r->database);
         outcome_why(out, "A slot reads one database; Estuary refuses one of another.");
@@ -69,10 +66,8 @@ static void judge_slot(struct outcome *out, const struct postgres_slot *r, const
         AUTO(xfree) char *kept = postgres_size_text(r->retained);
         outcome_fail(out, "slot exists", "slot %s exists already, idle%s", r->name,
                      strcmp(r->wal_status, "lost") == 0 ? ", and has lost its log" : "");
-        outcome_why(
-            out,
-            "Estuary drops it and makes it anew when the capture starts. If another tool waits for "
-            "it, that tool loses its place.");
+        outcome_why(out, "Estuary drops it and makes it anew when the capture starts. If another "
+                         "tool waits for it, that tool loses its place.");
         outcome_evidence(out, "plugin pgoutput, database %s, %s of log kept%s%s", r->database, kept,
                          r->since[0] != '\0' ? ", idle since " : "", r->since);
     }
@@ -91,8 +86,8 @@ static void run_slot_name(struct run *run, struct outcome *out)
     if (out->status != STATUS_FAILED)
         return;
     outcome_fix(out, WHO_YOU,
-                "take another name; or, if it is the slot of this very pipeline, accept that it "
-                "is dropped");
+                "take another name; or, if it is the slot of this very pipeline, accept that it is "
+                "dropped");
     offer_name(out, name, slots);
 }
 
@@ -103,8 +98,7 @@ const struct check postgres_check_slot_name = {
                                    "postgres.database", NULL},
     .severity = SEV_DANGER,
     .cause = "A replication slot of that name exists. Estuary drops an idle slot of its name and "
-             "makes it anew, "
-             "whoever it belongs to, a standby's as well.",
+             "makes it anew, whoever it belongs to, a standby's as well.",
     .fix = "Choose another name. Accept it only when the slot is the old one of this pipeline.",
     .run = run_slot_name,
 };
@@ -167,18 +161,16 @@ static void judge_keep(struct outcome *out, const struct postgres_server *s)
             outcome_fix(out, WHO_DBA,
                         "watch the disk: max_slot_wal_keep_size exists from PostgreSQL 13 on");
         else
-            outcome_fix(out, r->who,
-                        "set max_slot_wal_keep_size; about 50 GB is a start, less than the disk "
-                        "has free");
+            outcome_fix(
+                out, r->who,
+                "set max_slot_wal_keep_size; about 50 GB is a start, less than the disk has free");
         if (s->wal_keep_mb != POSTGRES_NO_SETTING && s->platform != POSTGRES_AZURE &&
             s->platform != POSTGRES_NEON)
             outcome_copy_command(out, "%s", r->retention);
     } else {
         outcome_warn(out, "a slot may keep only %lld MB of log", (long long)s->wal_keep_mb);
-        outcome_why(
-            out,
-            "A pause of the capture that writes more invalidates the slot: all tables are then "
-            "copied anew.");
+        outcome_why(out, "A pause of the capture that writes more invalidates the slot: all tables "
+                         "are then copied anew.");
         outcome_fix(out, r->who, "raise max_slot_wal_keep_size; about 50 GB is a start");
     }
 }
@@ -189,9 +181,8 @@ static void run_wal_keep(struct run *run, struct outcome *out)
     if (s->sender_timeout_ms > 0 && s->sender_timeout_ms < SENDER_TIMEOUT_LEAST_MS) {
         outcome_warn(out, "wal_sender_timeout is only %lld s",
                      (long long)s->sender_timeout_ms / 1000);
-        outcome_why(
-            out, "Estuary reports its place every 10 s; a shorter wait than 30 s cuts it off at a "
-                 "small delay.");
+        outcome_why(out, "Estuary reports its place every 10 s; a shorter wait than 30 s cuts it "
+                         "off at a small delay.");
         outcome_fix(out, WHO_DBA, "set wal_sender_timeout to 60 s, its default");
     } else if (s->idle_slot_s > 0) {
         outcome_warn(out, "idle slots are invalidated after %lld min",
@@ -212,11 +203,9 @@ const struct check postgres_check_wal_keep = {
     .reads = (const char *const[]){FACT_SERVER, NULL},
     .severity = SEV_WARNS,
     .cause = "max_slot_wal_keep_size is unset (a stopped capture fills the disk) or small (a short "
-             "pause "
-             "invalidates the slot); or idle slots or senders are cut off early.",
+             "pause invalidates the slot); or idle slots or senders are cut off early.",
     .fix = "Set max_slot_wal_keep_size to about 50 GB, less than the disk has free; "
-           "wal_sender_timeout to 60 s; "
-           "idle_replication_slot_timeout to 0.",
+           "wal_sender_timeout to 60 s; idle_replication_slot_timeout to 0.",
     .run = run_wal_keep,
 };
 
@@ -250,8 +239,7 @@ static void run_long_transactions(struct run *run, struct outcome *out)
     AUTO(xfree) char *age = postgres_age_text(oldest->age_s);
     outcome_warn(out, "%zu open for long, the oldest for %s", s->count, age);
     outcome_why(out, "A slot is only ready once all transactions that ran before have ended: the "
-                     "round trip here "
-                     "gives up, and Estuary's capture hangs at its start.");
+                     "round trip here gives up, and Estuary's capture hangs at its start.");
     outcome_fix(out, WHO_DBA, "let them end, or end them");
     if (oldest->pid != 0)
         outcome_copy_command(out, "SELECT pg_terminate_backend(%d);", oldest->pid);
@@ -263,8 +251,7 @@ const struct check postgres_check_long_transactions = {
     .reads = (const char *const[]){FACT_SESSIONS, FACT_SERVER, NULL},
     .severity = SEV_WARNS,
     .cause = "A session is idle in a transaction, a long query runs, or a prepared transaction was "
-             "forgotten, in "
-             "any database of the server.",
+             "forgotten, in any database of the server.",
     .fix = "Let it end or end it; idle_in_transaction_session_timeout guards against the next.",
     .run = run_long_transactions,
 };

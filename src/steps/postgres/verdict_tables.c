@@ -99,8 +99,7 @@ const struct check postgres_check_tables = {
                                    FACT_SERVER, NULL},
     .severity = SEV_BLOCKS,
     .cause = "A chosen table is gone or renamed, is a view, foreign, unlogged or temporary, is a "
-             "single partition, "
-             "or looks like one of Estuary's own.",
+             "single partition, or looks like one of Estuary's own.",
     .fix =
         "Leave it out, choose the partitioned table instead of its partition, or make it LOGGED.",
     .run = run_tables,
@@ -149,10 +148,8 @@ static void run_table_names(struct run *run, struct outcome *out)
     }
     outcome_fail(out, "name collision", "%zu name%s collide%s downstream", collisions,
                  collisions == 1 ? "" : "s", collisions == 1 ? "s" : "");
-    outcome_why(
-        out,
-        "Estuary and the Iceberg tables use lower case, with _ for every other character: rows of "
-        "two tables would be mixed in one.");
+    outcome_why(out, "Estuary and the Iceberg tables use lower case, with _ for every other "
+                     "character: rows of two tables would be mixed in one.");
     outcome_fix(out, WHO_YOU, "choose only one of each pair, or have one renamed");
 }
 
@@ -162,8 +159,7 @@ const struct check postgres_check_table_names = {
     .reads = (const char *const[]){"postgres.tables", FACT_CHOSEN, NULL},
     .severity = SEV_BLOCKS,
     .cause = "Two chosen tables differ only by upper case or by characters that become _, as "
-             "Orders and orders or "
-             "or-ders and or_ders.",
+             "Orders and orders or or-ders and or_ders.",
     .fix = "Choose only one of them, or have one renamed.",
     .run = run_table_names,
 };
@@ -212,8 +208,7 @@ const struct check postgres_check_keys = {
     .reads = (const char *const[]){"postgres.tables", "postgres.watermarks", FACT_CHOSEN, NULL},
     .severity = SEV_WARNS,
     .cause = "A table has neither a primary key nor a unique index whose columns are all NOT NULL, "
-             "or its primary "
-             "key holds a generated column, which Estuary leaves out.",
+             "or its primary key holds a generated column, which Estuary leaves out.",
     .fix = "Add a primary key, or accept that its changes are appended as rows of their own.",
     .run = run_keys,
 };
@@ -246,10 +241,8 @@ static void run_row_security(struct run *run, struct outcome *out)
     outcome_fail(out, "row security",
                  "%zu table%s would be copied without the rows that policies hide", hidden,
                  hidden == 1 ? "" : "s");
-    outcome_why(
-        out,
-        "The first copy sees only what the policies show, often nothing, without an error, while "
-        "later changes come through for all rows.");
+    outcome_why(out, "The first copy sees only what the policies show, often nothing, without an "
+                     "error, while later changes come through for all rows.");
     outcome_fix(out, WHO_DBA,
                 "ALTER ROLE … BYPASSRLS for the capture user, or give it a policy; or leave %s out",
                 hidden == 1 ? "it" : "them");
@@ -261,9 +254,9 @@ const struct check postgres_check_row_security = {
     .title = "row security hides nothing",
     .reads = (const char *const[]){"postgres.tables", "postgres.user", FACT_CHOSEN, NULL},
     .severity = SEV_BLOCKS,
-    .cause = "Row-level security is on for a chosen table, and its policies hide rows from the "
-             "capture user: the "
-             "backfill silently copies too little. pg_read_all_data does not change that.",
+    .cause =
+        "Row-level security is on for a chosen table, and its policies hide rows from the capture "
+        "user: the backfill silently copies too little. pg_read_all_data does not change that.",
     .fix = "ALTER ROLE … BYPASSRLS (superuser), or a policy FOR SELECT TO the capture user USING "
            "(true), or leave "
            "the table out.",
@@ -302,10 +295,8 @@ static void run_generated(struct run *run, struct outcome *out)
         return;
     }
     outcome_warn(out, "%zu table%s with generated columns", tables, tables == 1 ? "" : "s");
-    outcome_why(
-        out,
-        "The server does not put them into the log: Estuary leaves stored ones out, and copies "
-        "virtual ones (PostgreSQL 18) only at the start.");
+    outcome_why(out, "The server does not put them into the log: Estuary leaves stored ones out, "
+                     "and copies virtual ones (PostgreSQL 18) only at the start.");
     outcome_fix(out, WHO_YOU, "compute them downstream again");
 }
 
@@ -315,8 +306,7 @@ const struct check postgres_check_generated_columns = {
     .reads = (const char *const[]){"postgres.tables", FACT_CHOSEN, NULL},
     .severity = SEV_WARNS,
     .cause = "A chosen table has generated columns. They are not in the log: stored ones are "
-             "missing downstream, "
-             "virtual ones get stale.",
+             "missing downstream, virtual ones get stale.",
     .fix = "Compute them downstream again.",
     .run = run_generated,
 };
