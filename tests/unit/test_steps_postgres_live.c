@@ -15,8 +15,7 @@
     "TABLE y; --\""
 
 static const char *const schema[] = {
-    "CREATE TABLE orders (id int PRIMARY KEY, note text, doubled int GENERATED ALWAYS AS (2) "
-    "STORED)",
+    "CREATE TABLE orders (id int PRIMARY KEY, note text, two int GENERATED ALWAYS AS (2) STORED)",
     "CREATE TABLE \"Order Items\" (\"orderId\" int, line int, PRIMARY KEY (\"orderId\", line))",
     "CREATE TABLE events (id int, day date, PRIMARY KEY (id, day)) PARTITION BY RANGE (day)",
     "CREATE TABLE events_1 PARTITION OF events FOR VALUES FROM ('2026-01-01') TO ('2027-01-01')",
