@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "catalog/classify.h"
+#include "catalog/rest_call.h"
 #include "catalog/token.h"
 #include "catalog/url.h"
 #include "core/clock.h"
@@ -11,16 +11,7 @@
 
 #define READ_TRIES 3 /* of GET and HEAD, for 408, 429 and 5xx; what writes is sent once */
 
-/* One call with a token. */
-struct call {
-    enum catalog_call what;
-    const char *method;
-    const char *url;
-    const char *body; /* JSON; NULL none */
-    const char *name; /* of a namespace, for messages; NULL none */
-};
-
-static int prepare(struct http_request *request, const struct call *call,
+static int prepare(struct http_request *request, const struct catalog_call_spec *call,
                    const struct token_lease *lease, struct problem *err)
 {
     http_request_init(request, call->method, call->url);
@@ -38,8 +29,9 @@ static int prepare(struct http_request *request, const struct call *call,
     return 0;
 }
 
-static int send_once(struct run *run, const struct call *call, const struct token_lease *lease,
-                     struct http_response *out, struct problem *err)
+static int send_once(struct run *run, const struct catalog_call_spec *call,
+                     const struct token_lease *lease, struct http_response *out,
+                     struct problem *err)
 {
     AUTO_HTTP_REQUEST request = {0};
     if (prepare(&request, call, lease, err) != 0)
@@ -56,10 +48,9 @@ static bool token_spent(int status)
     return status == 401 || status == 419 || status == 501;
 }
 
-/* 0 with any HTTP answer. A token that was given before this call began is renewed once if it is
- * refused. */
-static int send_call(struct run *run, const struct catalog_target *t, const struct call *call,
-                     struct http_response *out, struct problem *err)
+int catalog_send(struct run *run, const struct catalog_target *t,
+                 const struct catalog_call_spec *call, struct http_response *out,
+                 struct problem *err)
 {
     struct token_client client = {
         .token_url = t->token_url,
@@ -84,9 +75,8 @@ static int send_call(struct run *run, const struct catalog_target *t, const stru
     }
 }
 
-/* Explains an answer that is not the one wanted; -1. */
-static int explain(const struct catalog_target *t, const struct call *call,
-                   const struct http_response *r, struct problem *err)
+int catalog_send_explain(const struct catalog_target *t, const struct catalog_call_spec *call,
+                         const struct http_response *r, struct problem *err)
 {
     AUTO_ANSWER a;
     answer_read(r, &a);
@@ -129,12 +119,12 @@ int catalog_get_config(struct run *run, const struct catalog_target *t, struct c
                        struct problem *err)
 {
     AUTO(xfree) char *url = config_url(t->url, t->warehouse);
-    struct call call = {.what = CALL_CONFIG, .method = "GET", .url = url};
+    struct catalog_call_spec call = {.what = CALL_CONFIG, .method = "GET", .url = url};
     AUTO_HTTP_RESPONSE answer = {0};
-    if (send_call(run, t, &call, &answer, err) != 0)
+    if (catalog_send(run, t, &call, &answer, err) != 0)
         return -1;
     if (answer.status != 200 || strcmp(answer.content_type, "text/html") == 0)
-        return explain(t, &call, &answer, err);
+        return catalog_send_explain(t, &call, &answer, err);
     return catalog_config_read(answer.body.s, answer.body.len, out, err);
 }
 
@@ -152,14 +142,14 @@ int catalog_list_namespaces(struct run *run, const struct catalog_target *t, con
     int result = 0;
     while (token != NULL && result == 0) {
         AUTO(xfree) char *url = page_url(base, token);
-        struct call call = {.what = CALL_LIST, .method = "GET", .url = url};
+        struct catalog_call_spec call = {.what = CALL_LIST, .method = "GET", .url = url};
         AUTO_HTTP_RESPONSE answer = {0};
         char *next = NULL;
-        result = send_call(run, t, &call, &answer, err);
+        result = catalog_send(run, t, &call, &answer, err);
         if (result == 0)
             result = answer.status == 200
                          ? catalog_names_read(answer.body.s, answer.body.len, &names, &next, err)
-                         : explain(t, &call, &answer, err);
+                         : catalog_send_explain(t, &call, &answer, err);
         bool again = next != NULL && strcmp(next, token) == 0;
         xfree(token);
         token = next;
@@ -190,9 +180,10 @@ int catalog_has_namespace(struct run *run, const struct catalog_target *t, const
     static const char *const methods[] = {"HEAD", "GET"};
     for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
         bool head = i == 0;
-        struct call call = {.what = CALL_NAMESPACE, .method = methods[i], .url = url, .name = name};
+        struct catalog_call_spec call = {
+            .what = CALL_NAMESPACE, .method = methods[i], .url = url, .name = name};
         AUTO_HTTP_RESPONSE answer = {0};
-        if (send_call(run, t, &call, &answer, err) != 0)
+        if (catalog_send(run, t, &call, &answer, err) != 0)
             return -1;
         if (answer.status == (head ? 204 : 200)) {
             *out = true;
@@ -211,7 +202,7 @@ int catalog_has_namespace(struct run *run, const struct catalog_target *t, const
             *out = false;
             return 0;
         }
-        return explain(t, &call, &answer, err);
+        return catalog_send_explain(t, &call, &answer, err);
     }
     return -1;
 }
@@ -231,25 +222,26 @@ int catalog_create_namespace(struct run *run, const struct catalog_target *t, co
     json_begin(&w, '{');
     json_end(&w, '}');
     json_end(&w, '}');
-    struct call call = {
+    struct catalog_call_spec call = {
         .what = CALL_CREATE, .method = "POST", .url = url, .body = body.s, .name = name};
     AUTO_HTTP_RESPONSE answer = {0};
-    if (send_call(run, t, &call, &answer, err) != 0)
+    if (catalog_send(run, t, &call, &answer, err) != 0)
         return -1;
     if (answer.status == 200 || answer.status == 201 || answer.status == 204)
         return 0;
-    return explain(t, &call, &answer, err);
+    return catalog_send_explain(t, &call, &answer, err);
 }
 
 int catalog_remove_namespace(struct run *run, const struct catalog_target *t, const char *base,
                              const char *name, struct problem *err)
 {
     AUTO(xfree) char *url = namespace_url(base, name);
-    struct call call = {.what = CALL_REMOVE, .method = "DELETE", .url = url, .name = name};
+    struct catalog_call_spec call = {
+        .what = CALL_REMOVE, .method = "DELETE", .url = url, .name = name};
     AUTO_HTTP_RESPONSE answer = {0};
-    if (send_call(run, t, &call, &answer, err) != 0)
+    if (catalog_send(run, t, &call, &answer, err) != 0)
         return -1;
     if (answer.status == 200 || answer.status == 204 || answer.status == 404)
         return 0;
-    return explain(t, &call, &answer, err);
+    return catalog_send_explain(t, &call, &answer, err);
 }

@@ -1,0 +1,24 @@
+/* Where the tables of a catalog lie: the location of one that exists, so that nobody has to type
+ * what the catalog knows. */
+#ifndef SLUICE_CATALOG_TABLES_H
+#define SLUICE_CATALOG_TABLES_H
+
+#include "catalog/rest.h"
+
+struct catalog_place {
+    char *name;     /* "shop.orders" */
+    char *location; /* "s3://lake-acme/iceberg/shop/orders_1f…"; NULL = there is no table */
+};
+void catalog_place_release(struct catalog_place *p);
+
+/* Asks namespace by namespace, a few of them, until one has a table. 0 also when none has. A
+ * namespace that may not be read is passed over while another can be. */
+int catalog_find_table(struct run *run, const struct catalog_target *t,
+                       const struct catalog_config *config, const struct catalog_names *namespaces,
+                       struct catalog_place *out, struct problem *err);
+
+/* Pure: the first table's name in a list (xfree; NULL with an err of kind NONE = it is empty), and
+ * a table's location. */
+int catalog_first_table_read(const char *body, size_t n, char **name, struct problem *err);
+int catalog_location_read(const char *body, size_t n, char **location, struct problem *err);
+#endif
