@@ -2,54 +2,6 @@
  * fields and no checks, so that headless commands need no answers for them. */
 #include "steps/steps.h"
 
-static const char *const emr_later[] = {
-    "Here sluice will read which AWS account, region and identity your credentials belong to, and "
-    "ask",
-    "for them once for all AWS steps.",
-    "It will list the EMR Serverless applications of the account and say of each whether Estuary "
-    "can use",
-    "it: Spark, emr-7.12.0, x86_64, started by a submitted job, with a way out to the internet.",
-    "With your consent it makes one where none fits. An application costs nothing while it is "
-    "idle.",
-    NULL,
-};
-
-const struct step step_emr = {
-    .id = "emr",
-    .number = "3a",
-    .name = "EMR",
-    .title = "EMR Serverless application",
-    .intro = "Estuary merges changes into the tables with Spark jobs. They run here, in your AWS "
-             "account.",
-    .needs = "AWS: credentials that may create EMR, IAM and S3 resources, or an AWS admin",
-    .link = "https://docs.aws.amazon.com/emr/latest/EMR-Serverless-UserGuide/getting-started.html",
-    .later = emr_later,
-};
-
-static const char *const bucket_later[] = {
-    "Two places in S3 are needed, in the region of the application:",
-    "  the lake     Bauplan's bucket and the folder of its tables, read from a table that exists;",
-    "               sluice never makes or changes it",
-    "  the staging  where Estuary puts files before they are merged; by default a folder of the "
-    "same",
-    "               bucket. With your consent sluice makes a bucket for it and blocks public "
-    "access",
-    "What is wrong will be said: another region, another owner, a prefix the policies do not "
-    "cover.",
-    NULL,
-};
-
-const struct step step_bucket = {
-    .id = "bucket",
-    .number = "3b",
-    .name = "Buckets",
-    .title = "Lake and staging buckets",
-    .intro = "Where the tables lie, and where Estuary stages files before they are merged.",
-    .needs = "Bauplan: the name of the bucket your lake lies in",
-    .link = "https://docs.bauplanlabs.com/integrations/data-int-and-etl/estuary",
-    .later = bucket_later,
-};
-
 static const char *const iam_later[] = {
     "Here sluice will plan, and with your consent make:",
     "  an execution role for the Spark jobs, that only EMR Serverless of your account may assume",
