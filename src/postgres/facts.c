@@ -45,7 +45,6 @@ static void server_hash(const void *data, struct hasher *h)
     const bool bits[] = {s->wal_level_pending,
                          s->recovering,
                          s->read_only,
-                         s->standby_feedback,
                          few_left(s->max_slots, s->used_slots, 1),
                          few_left(s->max_senders, s->used_senders, 1),
                          few_left(s->max_connections, s->used_connections, 5),
@@ -155,9 +154,9 @@ static void role_hash(const void *data, struct hasher *h)
     const struct postgres_role *r = data;
     hasher_text(h, r->name);
     hasher_text(h, r->member_of);
-    const bool bits[] = {r->exists,   r->login,     r->replication, r->super,    r->createrole,
-                         r->createdb, r->bypassrls, r->inherits,    r->expired,  r->rds_member,
-                         r->rds_role, r->is_admin,  r->connects,    r->reads_all};
+    const bool bits[] = {r->exists,   r->login,     r->replication, r->super,      r->createrole,
+                         r->createdb, r->bypassrls, r->expired,     r->rds_member, r->rds_role,
+                         r->is_admin, r->connects,  r->reads_all};
     hasher_bytes(h, bits, sizeof bits);
     hasher_number(h, r->connections);
 }
@@ -187,9 +186,8 @@ static void publication_hash(const void *data, struct hasher *h)
     hasher_text(h, p->name);
     hasher_text(h, p->owner);
     hasher_text(h, p->all_elsewhere);
-    const bool bits[] = {p->exists,     p->all_tables,       p->inserts,  p->updates,
-                         p->deletes,    p->truncates,        p->via_root, p->admin_owns,
-                         p->watermarks, p->watermarks_listed};
+    const bool bits[] = {p->exists,   p->all_tables, p->inserts,    p->updates,          p->deletes,
+                         p->via_root, p->admin_owns, p->watermarks, p->watermarks_listed};
     hasher_bytes(h, bits, sizeof bits);
     hasher_number(h, p->schemas);
     hasher_number(h, p->members);

@@ -27,7 +27,6 @@ struct postgres_server {
     char *wal_switch; /* value of the platform's own switch (rds.logical_replication); NULL none */
     bool recovering;  /* a standby */
     bool read_only;   /* default_transaction_read_only */
-    bool standby_feedback; /* hot_standby_feedback */
     int max_slots, used_slots;
     int max_senders, used_senders;
     int max_connections, used_connections;
@@ -69,7 +68,7 @@ struct postgres_sessions {
 struct postgres_role {
     char *name;
     bool exists;
-    bool login, replication, super, createrole, createdb, bypassrls, inherits;
+    bool login, replication, super, createrole, createdb, bypassrls;
     bool expired;    /* rolvaliduntil is past */
     int connections; /* CONNECTION LIMIT; -1 none */
     bool rds_member; /* of rds_replication */
@@ -84,7 +83,7 @@ struct postgres_role {
 struct postgres_publication {
     char *name;
     bool exists;
-    bool all_tables, inserts, updates, deletes, truncates;
+    bool all_tables, inserts, updates, deletes;
     bool via_root; /* publish_via_partition_root; false before 13 */
     int schemas;   /* FOR TABLES IN SCHEMA (15+) */
     char *owner;

@@ -10,7 +10,7 @@
 static const char sql_role[] =
     "SELECT r.oid IS NOT NULL AS exists, r.rolcanlogin, r.rolreplication, r.rolsuper, "
     "r.rolcreaterole,"
-    " r.rolcreatedb, r.rolbypassrls, r.rolinherit, r.rolconnlimit, r.rolname = current_user AS "
+    " r.rolcreatedb, r.rolbypassrls, r.rolconnlimit, r.rolname = current_user AS "
     "is_admin,"
     " coalesce(r.rolvaliduntil < now(), false) AS expired,"
     " has_database_privilege(r.oid, current_database(), 'CONNECT') AS connects,"
@@ -73,7 +73,7 @@ static const char sql_naked[] =
 
 static const char sql_publication[] =
     "SELECT p.oid IS NOT NULL AS exists, p.puballtables, p.pubinsert, p.pubupdate, p.pubdelete,"
-    " to_jsonb(p)->>'pubtruncate' AS truncates, coalesce((to_jsonb(p)->>'pubviaroot')::boolean, "
+    " coalesce((to_jsonb(p)->>'pubviaroot')::boolean, "
     "false) AS via_root,"
     " pg_get_userbyid(p.pubowner) AS owner, pg_has_role(p.pubowner, 'USAGE') AS admin_owns,"
     " (SELECT count(*) FROM pg_publication_rel r WHERE r.prpubid = p.oid) AS members,"
@@ -163,7 +163,6 @@ static struct postgres_role *take_role(const char *name, const struct pg_result 
     o->createrole = pg_true(r, 0, "rolcreaterole");
     o->createdb = pg_true(r, 0, "rolcreatedb");
     o->bypassrls = pg_true(r, 0, "rolbypassrls");
-    o->inherits = pg_true(r, 0, "rolinherit");
     o->expired = pg_true(r, 0, "expired");
     o->connections = (int)pg_number(r, 0, "rolconnlimit", -1);
     o->is_admin = pg_true(r, 0, "is_admin");
@@ -196,7 +195,6 @@ static struct postgres_publication *take_publication(const char *name, const str
     p->inserts = pg_true(r, 0, "pubinsert");
     p->updates = pg_true(r, 0, "pubupdate");
     p->deletes = pg_true(r, 0, "pubdelete");
-    p->truncates = pg_cell(r, 0, "truncates")[0] == 't';
     p->via_root = pg_true(r, 0, "via_root");
     p->owner = xstrdup(pg_cell(r, 0, "owner"));
     p->admin_owns = pg_true(r, 0, "admin_owns");

@@ -38,7 +38,7 @@ static const char sql_settings[] =
     "SELECT name, setting, unit, pending_restart FROM pg_settings WHERE name IN ('wal_level',"
     " 'max_replication_slots', 'max_wal_senders', 'max_connections', 'max_slot_wal_keep_size',"
     " 'idle_replication_slot_timeout', 'wal_sender_timeout', 'default_transaction_read_only',"
-    " 'hot_standby_feedback', 'rds.logical_replication', 'cloudsql.logical_decoding',"
+    " 'rds.logical_replication', 'cloudsql.logical_decoding',"
     " 'alloydb.logical_decoding')";
 
 static const char sql_slots[] =
@@ -107,8 +107,6 @@ static void take_setting(struct postgres_server *s, const char *name, const char
         s->sender_timeout_ms = number;
     } else if (strcmp(name, "default_transaction_read_only") == 0) {
         s->read_only = strcmp(value, "on") == 0;
-    } else if (strcmp(name, "hot_standby_feedback") == 0) {
-        s->standby_feedback = strcmp(value, "on") == 0;
     } else {
         xreplace(&s->wal_switch, value);
         s->wal_level_pending |= pending;

@@ -105,7 +105,6 @@ static inline struct postgres_role *world_role(void)
                                 .exists = true,
                                 .login = true,
                                 .replication = true,
-                                .inherits = true,
                                 .connections = -1,
                                 .connects = true,
                                 .member_of = xstrdup("")};
@@ -129,7 +128,6 @@ static inline struct postgres_publication *world_publication(bool exists)
                                        .inserts = exists,
                                        .updates = exists,
                                        .deletes = exists,
-                                       .truncates = exists,
                                        .via_root = exists,
                                        .owner = xstrdup(exists ? "postgres" : ""),
                                        .admin_owns = exists,

@@ -623,6 +623,17 @@ static void replication_rights(void **state)
     assert_string_equal(o->copy, "ALTER ROLE flow_shop REPLICATION;");
 }
 
+static void too_few_connections(void **state)
+{
+    (void)state;
+    AUTO_WORLD w;
+    world_open(&w);
+    w.role->connections = 2;
+    AUTO_OUTCOME *o = world_judge(&w, "postgres.replication_right");
+    assert_int_equal(o->status, STATUS_FAILED);
+    assert_has(o->line, "may open only 2 connections");
+}
+
 static void replication_rights_on_rds(void **state)
 {
     (void)state;
@@ -646,9 +657,11 @@ static void excess_rights_warn(void **state)
     world_open(&w);
     world_table(&w, "public.orders")->writes = true;
     w.role->createrole = true;
+    xreplace(&w.role->member_of, "app_readers, rds_superuser");
     AUTO_OUTCOME *o = world_judge(&w, "postgres.excess_rights");
     assert_int_equal(o->status, STATUS_WARNED);
-    assert_string_equal(o->line, "flow_shop: CREATEROLE, writes to 1 of the chosen tables");
+    assert_string_equal(o->line,
+                        "flow_shop: CREATEROLE, rds_superuser, writes to 1 of the chosen tables");
 }
 
 static void missing_grants_name_the_tables(void **state)
@@ -794,6 +807,7 @@ int main(void)
         cmocka_unit_test(the_guard_looks_at_all_members),
         cmocka_unit_test(inserts_only_break_nothing),
         cmocka_unit_test(replication_rights),
+        cmocka_unit_test(too_few_connections),
         cmocka_unit_test(replication_rights_on_rds),
         cmocka_unit_test(excess_rights_warn),
         cmocka_unit_test(missing_grants_name_the_tables),

@@ -53,9 +53,13 @@ static void judge_tables(struct judging *j)
         if (repair != NULL && postgres_capturable(t, j->wanted.watermarks))
             postgres_diff_repair(t, repair, &repairs);
         bool grant = postgres_needs_select(&j->found, t) && !t->admin_grants;
+        bool enter = postgres_capturable(t, j->wanted.watermarks) && !t->admin_grants_usage &&
+                     !(j->found.role->exists && t->usage);
         bool publish = postgres_needs_adding(&j->found, &j->wanted, t) && !t->admin_owns;
         bool mend = !postgres_diff_none(&repairs) && !t->admin_owns;
         postgres_diff_release(&repairs);
+        if (enter)
+            lack(j, t->written, "the admin may not grant USAGE on its schema", NULL);
         if (!grant && !publish && !mend)
             continue;
         AUTO(xfree)

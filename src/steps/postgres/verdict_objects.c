@@ -9,6 +9,7 @@
 #include "postgres/diff.h"
 #include "steps/postgres/postgres.h"
 
+#define CONNECTIONS_NEEDED 5 /* the connector's pool, its replication connection, and ours */
 #define MAKE_IT "open the plan and apply it, or hand its SQL to the DBA"
 
 static const struct postgres_role *role(struct run *run)
@@ -33,6 +34,11 @@ static void run_replication_right(struct run *run, struct outcome *out)
     } else if (r->expired) {
         outcome_fail(out, "28P01", "the password of %s has expired (VALID UNTIL)", r->name);
         outcome_fix(out, WHO_DBA, "ALTER ROLE %s VALID UNTIL 'infinity';", user);
+    } else if (r->connections >= 0 && r->connections < CONNECTIONS_NEEDED) {
+        outcome_fail(out, "53300", "%s may open only %d connections", r->name, r->connections);
+        outcome_why(out, "Estuary opens up to %d at a time.", CONNECTIONS_NEEDED);
+        outcome_fix(out, WHO_DBA, "ALTER ROLE %s CONNECTION LIMIT -1;", user);
+        outcome_copy_command(out, "ALTER ROLE %s CONNECTION LIMIT -1;", user);
     } else if (r->replication || r->rds_member) {
         outcome_pass(out, r->replication ? "REPLICATION" : "member of rds_replication");
     } else {
@@ -70,6 +76,21 @@ static void add_word(struct text *list, bool has, const char *word)
     text_add(list, word);
 }
 
+/* Roles that give more than reading; by their names, on any platform. */
+static const char *const strong_roles[] = {
+    "rds_superuser",        "cloudsqlsuperuser",     "alloydbsuperuser",
+    "azure_pg_admin",       "neon_superuser",        "pg_write_all_data",
+    "pg_read_server_files", "pg_write_server_files", "pg_execute_server_program",
+};
+
+/* Directly; member_of is a list "a, b". */
+static bool is_member(const struct postgres_role *r, const char *role)
+{
+    AUTO(xfree) char *list = xasprintf(", %s, ", r->member_of);
+    AUTO(xfree) char *word = xasprintf(", %s, ", role);
+    return strstr(list, word) != NULL;
+}
+
 static void run_excess(struct run *run, struct outcome *out)
 {
     const struct postgres_role *r = role(run);
@@ -88,6 +109,8 @@ static void run_excess(struct run *run, struct outcome *out)
     add_word(&much, r->super, "SUPERUSER");
     add_word(&much, r->createrole, "CREATEROLE");
     add_word(&much, r->createdb, "CREATEDB");
+    for (size_t i = 0; i < ARRAY_LEN(strong_roles); i++)
+        add_word(&much, is_member(r, strong_roles[i]), strong_roles[i]);
     if (writable > 0) {
         text_sep(&much, ", ");
         text_addf(&much, "writes to %zu of the chosen tables", writable);

@@ -211,6 +211,22 @@ const struct check postgres_check_wal_keep = {
 
 /* --- long transactions ----------------------------------------------------------------------- */
 
+/* "app@10.0.3.7 in shop, open for 66 min, idle in transaction: UPDATE …" */
+static char *session_text(const struct postgres_session *r)
+{
+    AUTO(xfree) char *age = postgres_age_text(r->age_s);
+    AUTO_TEXT line = TEXT_INIT;
+    text_add(&line, r->user[0] != '\0' ? r->user : "a background task");
+    if (r->client != NULL && r->client[0] != '\0')
+        text_addf(&line, "@%s", r->client);
+    if (r->database[0] != '\0')
+        text_addf(&line, " in %s", r->database);
+    text_addf(&line, ", open for %s, %s", age, r->state);
+    if (r->pid != 0 && r->what[0] != '\0')
+        text_addf(&line, ": %s", r->what);
+    return text_take(&line);
+}
+
 static void run_long_transactions(struct run *run, struct outcome *out)
 {
     const struct postgres_sessions *s = run_fact(run, FACT_SESSIONS, &postgres_sessions_type);
@@ -222,14 +238,9 @@ static void run_long_transactions(struct run *run, struct outcome *out)
     }
     for (size_t i = 0; i < s->count; i++) {
         const struct postgres_session *r = &s->rows[i];
-        AUTO(xfree) char *age = postgres_age_text(r->age_s);
         AUTO(xfree)
         char *name = r->pid != 0 ? xasprintf("pid %d", r->pid) : xasprintf("prepared %s", r->what);
-        AUTO(xfree)
-        char *line = xasprintf(
-            "%s in %s, open for %s, %s%s%s", r->user[0] != '\0' ? r->user : "a background task",
-            r->database[0] != '\0' ? r->database : "no database", age, r->state,
-            r->pid != 0 && r->what[0] != '\0' ? ": " : "", r->pid != 0 ? r->what : "");
+        AUTO(xfree) char *line = session_text(r);
         AUTO(xfree)
         char *fix = r->pid != 0 ? xasprintf("SELECT pg_terminate_backend(%d);", r->pid)
                                 : xstrdup("COMMIT PREPARED or ROLLBACK PREPARED it");
