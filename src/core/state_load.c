@@ -59,6 +59,26 @@ static int load_answers(struct state *s, struct wizard *w, struct problem *err)
     return 0;
 }
 
+/* An answer that still reads as it was made. */
+static int load_made(struct state *s, struct wizard *w, struct problem *err)
+{
+    const struct rows *rows = wizard_rows(w);
+    const struct node *made = node_get(s->doc, "made");
+    if (need(s, made, NODE_MAP, "made", err) != 0)
+        return -1;
+    for (size_t i = 0; i < rows->field_count; i++) {
+        const struct value *v = wizard_answer(w, (int)i);
+        const struct node *n = node_get(made, rows->fields[i]->id);
+        if (n == NULL || v == NULL || v->kind == VALUE_SECRET)
+            continue;
+        struct node *now = value_to_node(v);
+        if (node_equal(n, now))
+            wizard_set(w, (int)i, value_ref(v), ORIGIN_MADE, NULL);
+        node_free(now);
+    }
+    return 0;
+}
+
 /* Each entry of a section is a mapping; those of an unknown id may be what they want. */
 static int need_maps(const struct state *s, const char *section, const char **ids, size_t count,
                      struct problem *err)
@@ -203,7 +223,7 @@ static int load_journal(struct state *s, struct wizard *w, struct problem *err)
 
 int state_load(struct state *s, struct wizard *w, struct problem *err)
 {
-    if (load_answers(s, w, err) != 0 || load_journal(s, w, err) != 0 ||
+    if (load_answers(s, w, err) != 0 || load_made(s, w, err) != 0 || load_journal(s, w, err) != 0 ||
         load_facts(s, w, err) != 0 || load_checks(s, w, err) != 0)
         return -1;
     wizard_unpin_defaults(w);

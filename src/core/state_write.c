@@ -91,6 +91,24 @@ static void fill_answers(struct state *s, struct wizard *w)
     }
 }
 
+/* Which answers were made and as what, so that undo forgets them and what was typed stays. Secrets
+ * say so themselves. */
+static void fill_made(struct state *s, struct wizard *w)
+{
+    const struct rows *rows = wizard_rows(w);
+    struct node *made = node_map();
+    for (size_t i = 0; i < rows->field_count; i++)
+        if (rows->fields[i]->kind != FIELD_SECRET && rows->fields[i]->keep != KEEP_NEVER &&
+            wizard_origin(w, (int)i) == ORIGIN_MADE)
+            node_append(made, rows->fields[i]->id, value_to_node(wizard_answer(w, (int)i)));
+    if (made->count > 0) {
+        node_set(s->doc, "made", made);
+    } else {
+        node_free(made);
+        node_remove(s->doc, "made");
+    }
+}
+
 static void fill_facts(struct state *s, struct wizard *w)
 {
     const struct rows *rows = wizard_rows(w);
@@ -185,6 +203,7 @@ void state_fill(struct state *s, struct wizard *w)
     node_set_text(s->doc, "run", run);
     node_set_text(s->doc, "name", v != NULL && v->kind == VALUE_TEXT ? v->text : NULL);
     fill_answers(s, w);
+    fill_made(s, w);
     fill_facts(s, w);
     fill_checks(s, w);
     fill_journal(s, w);

@@ -472,6 +472,21 @@ static void old_inputs_are_dropped_and_run_again(void **state)
     assert_string_equal(wizard_outcome(x->w, VERDICT)->line, "2");
 }
 
+static void cancel_counts_for_what_is_hurried_as_well(void **state)
+{
+    struct world *x = *state;
+    scripts[SURVEY].deaf = true;
+    scripts[SURVEY].sleep_ms = 40;
+    want(x, SURVEY, false);
+    engine_pump(x->e, observe, x);
+    wait_inside(SURVEY);
+    type_x(x, "2");
+    engine_pump(x->e, observe, x); /* hurried, to be run again */
+    engine_cancel(x->e, -1);
+    pump_out(x, 1000);
+    assert_int_equal(scripts[SURVEY].runs, 1);
+}
+
 static void a_slow_old_answer_never_overwrites(void **state)
 {
     struct world *x = *state;
@@ -875,6 +890,7 @@ int main(void)
         TEST(severity_tames_failures),
         TEST(progress_is_seen),
         TEST(old_inputs_are_dropped_and_run_again),
+        TEST(cancel_counts_for_what_is_hurried_as_well),
         TEST(a_slow_old_answer_never_overwrites),
         TEST(what_costs_is_not_run_again_by_itself),
         TEST(expired_while_running_runs_again),

@@ -241,6 +241,37 @@ static void defaults_are_not_pinned(void **state)
     session_end(&b);
 }
 
+/* Undo forgets what was made, in another process as well; what was typed stays. */
+static void made_values_are_known_as_such(void **state)
+{
+    struct world *x = *state;
+    struct session a, b;
+    session_begin(&a, x->path);
+    const char *const list[] = {"x", "y"};
+    wizard_set(a.w, F_APP, value_text("made-abc"), ORIGIN_MADE, NULL);
+    wizard_set(a.w, F_LIST, value_list(list, 2), ORIGIN_MADE, NULL);
+    set_text(a.w, F_URL, "https://one.example");
+    session_save(&a);
+    session_end(&a);
+    session_begin(&b, x->path);
+    assert_int_equal(wizard_origin(b.w, F_APP), ORIGIN_MADE);
+    assert_int_equal(wizard_origin(b.w, F_LIST), ORIGIN_MADE);
+    assert_int_equal(wizard_origin(b.w, F_URL), ORIGIN_STATE);
+    set_text(b.w, F_LIST, "z");
+    session_save(&b);
+    session_end(&b);
+    AUTO(xfree) char *bytes = read_all(x->path);
+    char *at = strstr(bytes, "app: made-abc"); /* edited by hand: no longer what was made */
+    assert_non_null(at);
+    memcpy(at, "app: made-xyz", 13);
+    write_all(x->path, bytes, strlen(bytes));
+    session_begin(&a, x->path);
+    assert_int_equal(wizard_origin(a.w, F_APP), ORIGIN_STATE);
+    assert_int_equal(wizard_origin(a.w, F_LIST), ORIGIN_STATE);
+    assert_string_equal(effective_text(a.w, F_APP), "made-xyz");
+    session_end(&a);
+}
+
 static void exceptions_without_outcome(void **state)
 {
     struct world *x = *state;
@@ -343,6 +374,7 @@ static void malformed_files_are_refused(void **state)
     assert_refused(x, "sluice: 1\nfacts: {a.version: 1}\n", "line 2: a.version must be a mapping");
     assert_refused(x, "sluice: 1\nchecks: []\n", "line 2: checks must be a mapping");
     assert_refused(x, "sluice: 1\nchecks:\n  a.survey: x\n", "line 3: a.survey must be a mapping");
+    assert_refused(x, "sluice: 1\nmade: [x]\n", "line 2: made must be a mapping");
     assert_refused(x, "sluice: 1\njournal: {x: y}\n", "line 2: journal must be a list");
     assert_refused(x, "sluice: 1\njournal:\n- {made: x}\n", "line 3: a journal entry names no");
     assert_refused(x, "sluice: 1\njournal:\n- x\n", "line 3: a journal entry names no");
@@ -364,7 +396,8 @@ static void edited_files_are_read(void **state)
                                "  b:\n"
                                "facts:\n"
                                "checks:\n"
-                               "  a.survey: {status: accepted, digest: x}\n"
+                               "  a.survey: {status: accepted, at: 2026-11-30T10:00:00Z, "
+                               "digest: 00000000000000000000000000000000}\n"
                                "  a.verdict: {status: passed, at: yesterday, digest: "
                                "00000000000000000000000000000000, line: \"\\e[2J\"}\n"
                                "  a.maybe: {status: warned, at: 2026-11-30T10:00:00Z, digest: "
@@ -665,6 +698,8 @@ static void typed_while_locked(void **state)
     session_save(&a);
     session_end(&a);
     session_begin(&a, x->path); /* the new one was in memory only: the old must not come back */
+    wizard_touch(a.w);
+    session_save(&a);
     assert_int_equal(unlock(&a, "correct horse"), 0);
     assert_string_equal(secret_text(a.w, F_TOKEN), "");
     set_text(a.w, F_TOKEN, "token-of-mine-new");
@@ -788,6 +823,7 @@ int main(void)
         TEST(verdicts_stand_after_a_restart),
         TEST(a_refused_login_stays_refused),
         TEST(defaults_are_not_pinned),
+        TEST(made_values_are_known_as_such),
         TEST(exceptions_without_outcome),
         TEST(unknown_keys_survive),
         TEST(malformed_files_are_refused),
