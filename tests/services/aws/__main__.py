@@ -1,6 +1,7 @@
 """Runs the stand-in for AWS as a process of its own, for the sandbox and for tests that must not share a process.
 
-    python -m tests.services.aws --dir DIR [--keep] [--region R] [--propagation S] [--rate R] [--bucket NAME[:REGION]]…
+    python -m tests.services.aws --dir DIR [--keep] [--region R] [--port N] [--propagation S] [--rate R]
+                                 [--bucket NAME[:REGION]]…
 
 Writes to DIR: endpoint.json (url, control url, CA file, region, account), environment (NAME=value lines for a
 shell), admin.json (the administrator's keys, mode 0600), requests.jsonl (the request log), ca/ca.pem. It says
@@ -49,6 +50,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.services.aws", description=__doc__.splitlines()[0])
     parser.add_argument("--dir", type=Path, required=True, help="folder for endpoint, CA, keys and log")
     parser.add_argument("--region", default="us-east-1", help="home region")
+    parser.add_argument("--port", type=int, default=0, help="port of the endpoint, if it is free")
     parser.add_argument("--propagation", type=float, default=0.0, help="seconds a change in IAM needs to count")
     parser.add_argument("--rate", type=float, default=1.0, help="how fast the stand-in's clock runs")
     parser.add_argument("--bucket", action="append", default=[], metavar="NAME[:REGION]", help="a bucket to begin with")
@@ -64,7 +66,8 @@ def main() -> int:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
-    aws.start(earlier_ports(given.dir) if given.keep else (0, 0), given.keep)
+    endpoint_port, control_port = earlier_ports(given.dir) if given.keep else (0, 0)
+    aws.start((given.port or endpoint_port, control_port), given.keep)
     aws.log.write_to(given.dir / "requests.jsonl")
     for bucket in given.bucket:
         name, _, region = bucket.partition(":")

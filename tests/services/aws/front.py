@@ -11,6 +11,7 @@ import secrets
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,8 +51,9 @@ class Front:
         self._lock = threading.RLock()
         #: What the stand-in could not do; a test that leaves something here has failed.
         self.defects: list[str] = []
-        #: How many calls may have changed something.
+        #: How many calls may have changed something, and what is done after each before it is answered.
         self.changes = 0
+        self.after_write: Callable[[], None] = lambda: None
 
     @property
     def lock(self) -> threading.RLock:
@@ -122,8 +124,12 @@ class Front:
             if unsigned is not None:
                 return unsigned
             assert progress.caller is not None
-            self.changes += service.writes(call)
-            return service.perform(call, progress.caller)
+            if not service.writes(call):
+                return service.perform(call, progress.caller)
+            self.changes += 1
+            answer = service.perform(call, progress.caller)
+            self.after_write()
+            return answer
 
     def _settle(self) -> None:
         settle = getattr(self._services.get("emr-serverless"), "settle", None)

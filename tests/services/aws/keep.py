@@ -1,7 +1,8 @@
 """An account that outlives the process: what a sandbox needs so that a half-finished set-up can be taken up again.
 
-The models are pickled after a change, in one file that is replaced whole; a kill at any moment loses at most the
-last half second. The file is read only by the version of moto that wrote it. Sessions, faults and log are not kept.
+The models are pickled after each change, before its answer goes out, in one file that is replaced whole: what a
+client was told outlives a kill at any moment. The file is read only by the version of moto that wrote it. Sessions,
+faults and log are not kept.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def load(aws: AwsStandIn, path: Path) -> bool:
 
 
 class Keeper:
-    """Saves soon after each change, and once more at the end."""
+    """Saves at the start, with each change, and once more at the end."""
 
     def __init__(self, aws: AwsStandIn, path: Path) -> None:
         self._aws, self._path = aws, path
@@ -81,7 +82,8 @@ class Keeper:
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> Keeper:
-        """Begin."""
+        """Begin. The thread takes in what changes without a call: a reset, a bucket made from outside."""
+        self._once()
         self._thread.start()
         return self
 
@@ -96,7 +98,9 @@ class Keeper:
             self._once()
 
     def _once(self) -> None:
-        changes = self._aws.front.changes
-        if changes != self._saved:
-            save(self._aws, self._path)
-            self._saved = changes
+        front = self._aws.front
+        with front.lock:
+            front.after_write = self._once
+            if front.changes != self._saved:
+                save(self._aws, self._path)
+                self._saved = front.changes

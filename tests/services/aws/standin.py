@@ -293,6 +293,7 @@ class AwsStandIn:
         """A bucket that is there before the test; `foreign` puts it into another account."""
         with self.front.lock:
             self.s3.make(name, region, foreign)
+            self.front.changes += 1
             if policy:
                 where = region or self.settings.region
                 self.world.backend.bucket(where, "PUT", name, "policy", json.dumps(policy).encode())
@@ -301,6 +302,7 @@ class AwsStandIn:
         """An object that is there before the test."""
         with self.front.lock:
             answer = self.world.backend.forward("s3", self.s3.region(bucket), "PUT", f"/{bucket}/{key}", [], body)
+            self.front.changes += 1
         if answer.status != 200:
             raise Defect(f"put_object: {answer}")
 
