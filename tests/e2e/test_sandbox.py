@@ -10,6 +10,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
+import boto3
 import psycopg
 import pytest
 import yaml
@@ -29,7 +30,7 @@ case $1 in
         exit "${PLAYED_CODE:-2}" ;;
 esac
 trap 'echo saved >"$PLAYED_LOG.saved"; exit 143' TERM HUP
-echo "PLAYING with $SLUICE_CA_FILE"
+echo "PLAYING with $SLUICE_CA_FILE${AWS_PROFILE:+ and a profile of the machine}"
 [ -z "$PLAYED_STAYS" ] || while :; do sleep 0.1; done
 """
 
@@ -83,13 +84,23 @@ def read_env(folder: Path) -> dict[str, str]:
     return dict(line.split("=", 1) for line in shown.stdout.split("\0") if "=" in line)
 
 
+def client(service: str, env: dict[str, str]):
+    """A boto3 client by what DIR/env says, and nothing of this machine's."""
+    return boto3.client(service, endpoint_url=env["AWS_ENDPOINT_URL"], verify=env["AWS_CA_BUNDLE"], region_name=env["AWS_REGION"],
+                        aws_access_key_id=env["AWS_ACCESS_KEY_ID"], aws_secret_access_key=env["AWS_SECRET_ACCESS_KEY"])
+
+
+def buckets(env: dict[str, str]) -> set[str]:
+    return {bucket["Name"] for bucket in client("s3", env).list_buckets()["Buckets"]}
+
+
 @pytest.mark.timeout(240)
 def test_serves_resumes_and_starts_over(home):
     process = serve(home)
     for name in ("answers.yaml", "passphrase", "env", "client-secret", "admin-password"):
         assert (home / name).stat().st_mode & 0o777 == 0o600, name
     env, first = read_env(home), yaml.safe_load((home / "answers.yaml").read_text())
-    assert set(first) == {"start", "oauth", "postgres"} and len(first["postgres"]["tables"]) == 8
+    assert set(first) == {"start", "oauth", "postgres", "emr", "bucket", "iam"} and len(first["postgres"]["tables"]) == 8
     assert env["SANDBOX_CATALOG"] == first["oauth"]["url"] and env["SANDBOX_CATALOG"].endswith("/iceberg")
     secret = Path(env["SANDBOX_CLIENT_SECRET_FILE"]).read_text()
     form = {"grant_type": "client_credentials", "client_id": env["SANDBOX_CLIENT_ID"], "client_secret": secret}
@@ -99,6 +110,11 @@ def test_serves_resumes_and_starts_over(home):
     with psycopg.connect(env["SANDBOX_POSTGRES"], autocommit=True) as connection:
         assert connection.execute("SELECT count(*) FROM orders").fetchone() == (2000,)
         connection.execute("CREATE TABLE made_here ()")
+    assert env["SANDBOX_AWS"] == env["AWS_ENDPOINT_URL"] and env["AWS_CA_BUNDLE"] == env["SLUICE_CA_FILE"]
+    assert buckets(env) == {first["bucket"]["lake"]}
+    subnets = client("ec2", env).describe_subnets(SubnetIds=first["emr"]["subnets"])["Subnets"]
+    assert {tag["Value"] for subnet in subnets for tag in subnet["Tags"]} == {"private-nat", "private-nat-b"}
+    client("s3", env).create_bucket(Bucket="made-here")   # and killed at once, see below
     second = subprocess.run([SCRIPT, "--serve", home], capture_output=True, text=True, timeout=60)
     assert second.returncode != 0 and f"runs already in {home} (process {process.pid})" in second.stderr
 
@@ -106,6 +122,7 @@ def test_serves_resumes_and_starts_over(home):
     process = serve(home)
     assert yaml.safe_load((home / "answers.yaml").read_text()) == first
     assert read_env(home) == env
+    assert buckets(env) == {first["bucket"]["lake"], "made-here"}
     with psycopg.connect(env["SANDBOX_POSTGRES"]) as connection:
         assert connection.execute("SELECT to_regclass('made_here')::text").fetchone() == ("made_here",)
     assert end(process) == 0 and not (home / "ready").exists() and gone(home)
@@ -119,6 +136,7 @@ def test_serves_resumes_and_starts_over(home):
     process = serve(home, "--fresh")
     with psycopg.connect(read_env(home)["SANDBOX_POSTGRES"]) as connection:
         assert connection.execute("SELECT to_regclass('made_here')").fetchone() == (None,)
+    assert buckets(read_env(home)) == {first["bucket"]["lake"]}
     assert (home / "mine").exists()
     assert end(process, signal.SIGINT) == 0
 
@@ -154,8 +172,8 @@ def read_until(terminal: int, text: str) -> None:
 
 @pytest.mark.parametrize("victim", ["sluice", "sandbox"])
 def test_on_a_terminal_and_kill_9(home, played, tmp_path, victim):
-    process, terminal = on_terminal(played | {"SANDBOX_HOME": str(home), "PLAYED_STAYS": "1"})
-    read_until(terminal, f"PLAYING with {home}/services/ca/ca.pem")
+    process, terminal = on_terminal(played | {"SANDBOX_HOME": str(home), "PLAYED_STAYS": "1", "AWS_PROFILE": "production"})
+    read_until(terminal, f"PLAYING with {home}/services/ca/ca.pem\r\n")
     sluice = processes_naming(str(tmp_path / "sluice"))
     assert sluice and (tmp_path / "log").read_text().startswith("--state")
     if victim == "sluice":

@@ -1,8 +1,11 @@
 """The prefilled answers: what an operator would type for the stand-ins, with every secret as a reference to a file."""
 
+from __future__ import annotations
+
 import secrets
 import shlex
 from pathlib import Path
+from typing import Any, Protocol
 
 import yaml
 
@@ -11,8 +14,24 @@ from .catalog import Catalog
 from .postgres import Postgres
 from .tls import write_private
 
+LAKE, STAGING = "acme-lake", "acme-estuary-staging"
+# Settings of the machine that would lead a client of AWS elsewhere, or give it other keys.
+ELSEWHERE = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_SECURITY_TOKEN", "AWS_ROLE_ARN",
+             "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "AWS_USE_FIPS_ENDPOINT",
+             "AWS_USE_DUALSTACK_ENDPOINT", *(f"AWS_ENDPOINT_URL_{service}" for service in
+                                             ("STS", "IAM", "S3", "SSM", "EC2", "EMR_SERVERLESS")))
 
-def answers(folder: Path, catalog: Catalog, server: Postgres, database: str = "shop") -> dict:
+
+class Aws(Protocol):
+    """What is told of the stand-in for AWS, be it a process of its own or in this one."""
+
+    @property
+    def url(self) -> str: ...
+    def client_environment(self) -> dict[str, str]: ...
+    def network(self) -> dict[str, Any]: ...
+
+
+def answers(folder: Path, catalog: Catalog, server: Postgres, database: str = "shop", aws: Aws | None = None) -> dict:
     """The mapping for --answers. The secrets it refers to are written by write()."""
     return {
         "start": {"name": "shop", "keep_secrets": "file"},
@@ -35,12 +54,29 @@ def answers(folder: Path, catalog: Catalog, server: Postgres, database: str = "s
             "tables": list(shop.TABLES),
             "repairs": dict(shop.REPAIRS),
         },
+        **(for_aws(aws) if aws else {}),
     }
 
 
-def environment(folder: Path, catalog: Catalog, server: Postgres, database: str = "shop") -> dict[str, str]:
-    """What sluice needs to reach the stand-ins (SLUICE_*), and where tools that look from outside find them."""
+def for_aws(aws: Aws) -> dict:
+    """emr, bucket, iam: an application to be made in private subnets behind a NAT gateway, a lake that is there, a
+    staging bucket that is not; what has a good default is left to it."""
+    network = aws.network()
     return {
+        "emr": {
+            "region": network["region"],
+            "subnets": [network["subnets"][name] for name in ("private-nat", "private-nat-b")],
+            "security_groups": [network["groups"]["open-egress"]],
+        },
+        "bucket": {"lake": LAKE, "lake_prefix": "iceberg", "staging": STAGING, "staging_prefix": "estuary-staging"},
+        "iam": {"role": "sluice-shop-emr", "user": "sluice-shop", "ssm_prefix": "/estuary/shop/"},
+    }
+
+
+def environment(folder: Path, catalog: Catalog, server: Postgres, database: str = "shop",
+                aws: Aws | None = None) -> dict[str, str]:
+    """What sluice needs to reach the stand-ins (SLUICE_*, AWS_*), and where tools that look from outside find them."""
+    found = {
         "SLUICE_CA_FILE": str(catalog.ca_file),
         "SANDBOX_POSTGRES": server.uri(database),
         "SANDBOX_CATALOG": catalog.url,
@@ -48,6 +84,9 @@ def environment(folder: Path, catalog: Catalog, server: Postgres, database: str 
         "SANDBOX_CLIENT_ID": catalog.client_id,
         "SANDBOX_CLIENT_SECRET_FILE": str(folder / "client-secret"),
     }
+    if aws:
+        found |= {"SANDBOX_AWS": aws.url, **aws.client_environment()}
+    return found
 
 
 def for_sluice(values: dict[str, str]) -> dict[str, str]:
@@ -55,7 +94,7 @@ def for_sluice(values: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in values.items() if not name.startswith("SANDBOX_")}
 
 
-def write(folder: Path, catalog: Catalog, server: Postgres, database: str = "shop") -> None:
+def write(folder: Path, catalog: Catalog, server: Postgres, database: str = "shop", aws: Aws | None = None) -> None:
     """Fills the folder: answers.yaml, client-secret, admin-password, passphrase (kept when there), env. All private."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,8 +102,10 @@ def write(folder: Path, catalog: Catalog, server: Postgres, database: str = "sho
     write_private(folder / "admin-password", server.admin_password)
     if not (folder / "passphrase").exists():
         write_private(folder / "passphrase", secrets.token_urlsafe(24) + "\n")
-    text = yaml.safe_dump(answers(folder, catalog, server, database), sort_keys=False, allow_unicode=True, width=120)
-    write_private(folder / "answers.yaml", text)
+    values = answers(folder, catalog, server, database, aws)
+    write_private(folder / "answers.yaml", yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=120))
     lines = [f"export {name}={shlex.quote(value)}" for name, value in
-             environment(folder, catalog, server, database).items()]
+             environment(folder, catalog, server, database, aws).items()]
+    if aws:
+        lines.insert(0, f"unset {' '.join(ELSEWHERE)}")
     write_private(folder / "env", "\n".join(lines) + "\n")

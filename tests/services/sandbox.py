@@ -29,7 +29,7 @@ def say(text: str) -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/sandbox", description="Real local services, and sluice against them.")
-    parser.add_argument("--fresh", action="store_true", help="start over: the database, the catalog, sluice's state")
+    parser.add_argument("--fresh", action="store_true", help="start over: the database, the catalog, the AWS account, sluice's state")
     parser.add_argument("--serve", metavar="DIR", type=Path,
                         help="only serve, until SIGTERM; DIR/answers.yaml, passphrase, env, and DIR/ready at last")
     parser.add_argument("sluice", nargs=argparse.REMAINDER, help="arguments for sluice, after --")
@@ -51,7 +51,7 @@ def serve(folder: Path, fresh: bool) -> int:
         served.start(ended)
         if ended.is_set():
             return 0
-        answers.write(folder, served.catalog, served.server)
+        answers.write(folder, served.catalog, served.server, aws=served.aws)
         ready.write_text(f"{os.getpid()}\n")
         try:
             say(f"ready; {folder}/env says how to reach the services. SIGTERM or Ctrl-C ends them.")
@@ -72,9 +72,10 @@ def run(given: list[str], fresh: bool) -> int:
         served.start(foreground.ended)
         if foreground.ended.is_set():
             return foreground.code
-        answers.write(HOME, served.catalog, served.server)
+        answers.write(HOME, served.catalog, served.server, aws=served.aws)
         state.parent.mkdir(mode=0o700, exist_ok=True)
-        environment = os.environ | answers.for_sluice(answers.environment(HOME, served.catalog, served.server))
+        given_here = answers.for_sluice(answers.environment(HOME, served.catalog, served.server, aws=served.aws))
+        environment = {name: value for name, value in os.environ.items() if name not in answers.ELSEWHERE} | given_here
         options = ["--state", str(state), "--passphrase-file", str(HOME / "passphrase")]
 
         def command(*words: str) -> list[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Callable, Self
 
 from . import places, shop
-from .answers import write_private
+from .answers import LAKE, write_private
+from .aws.server import AwsServer
 from .catalog import Catalog
 from .oidc import awkward_secret
 from .ports import free_port, is_free
@@ -33,6 +34,7 @@ class Served:
         self.fresh, self.more = fresh, more
         self.server: Postgres
         self.catalog: Catalog
+        self.aws: AwsServer
         self._lock = -1
 
     def __enter__(self) -> Self:
@@ -80,11 +82,13 @@ class Served:
                                admin_password=self._secret("admin-password", lambda: os.urandom(12).hex()))
         self.catalog = Catalog(self.base / "catalog", authority, port=ports["catalog"], durable=True,
                                secret=self._secret("client-secret", awkward_secret))
-        self.server.keep_fds = self.catalog.keep_fds = (self._lock,)
-        self.server.cancel = self.catalog.cancel = ended
-        with ThreadPoolExecutor(2) as pool:
+        self.aws = AwsServer(self.base / "aws", authority, port=ports["aws"], buckets=(LAKE,))
+        for service in (self.server, self.catalog, self.aws):
+            service.keep_fds, service.cancel = (self._lock,), ended
+        with ThreadPoolExecutor(3) as pool:
             work = [pool.submit(self._told, "PostgreSQL 15 with the database shop", self._start_postgres),
-                    pool.submit(self._told, "Iceberg catalog with OAuth", self.catalog.start)]
+                    pool.submit(self._told, "Iceberg catalog with OAuth", self.catalog.start),
+                    pool.submit(self._told, "AWS (IAM, S3, EMR Serverless …)", self.aws.start)]
             try:
                 for each in work:
                     each.result()
@@ -107,10 +111,10 @@ class Served:
             self.server.query("ALTER DATABASE shop_loading RENAME TO shop")
 
     def _ports(self) -> dict[str, int]:
-        """The two that the answers name. The others are found anew each time."""
+        """Those that the answers or the environment name. The others are found anew each time."""
         file = self.base / "ports.json"
         ports = json.loads(file.read_text()) if file.exists() else {}
-        for name in ("postgres", "catalog"):
+        for name in ("postgres", "catalog", "aws"):
             port = ports.get(name)
             if port and not is_free(port):
                 if not self.moves:
@@ -130,13 +134,13 @@ class Served:
 
     def raise_if_ended(self) -> None:
         """Says which server ended by itself, if one did."""
-        for service in (self.server, *self.catalog.services):
+        for service in (self.server, *self.catalog.services, self.aws):
             if not service.running:
                 raise ServiceError(f"{service.name} ended by itself; end of {service.log}:\n{service.log_tail()}")
 
     def stop(self) -> None:
-        with ThreadPoolExecutor(2) as pool:
-            for name in ("server", "catalog"):
+        with ThreadPoolExecutor(3) as pool:
+            for name in ("server", "catalog", "aws"):
                 if service := getattr(self, name, None):
                     pool.submit(service.stop)
 

@@ -7,34 +7,57 @@ import json
 import os
 import ssl
 import sys
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 from tests.services import places
 from tests.services.process import Service
+from tests.services.tls import Authority
 
 
 class AwsServer(Service):
-    """`with AwsServer(folder) as aws:` then aws.url, aws.ca_file, aws.control_url, aws.environment()."""
+    """`with AwsServer(folder, buckets=("lake",)) as aws:` then aws.url, aws.ca_file, aws.control_url, aws.network(),
+    aws.client_environment(). The account is that of the last run in the folder; authority: who certifies it, else an
+    authority of its own; port: of the endpoint, else the one of the last run."""
 
     name = "aws"
     deadline = 60.0
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, authority: Authority | None = None, *, port: int = 0,
+                 buckets: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> None:
         super().__init__(folder)
-        self._options = options
+        self._options = [*options, *(f"--bucket={name}" for name in buckets)]
+        if authority:
+            self._options.append(f"--ca={authority.folder}")
+        if port:
+            self._options.append(f"--port={port}")
+        self._told_before: int | None = None
+
+    def prepare(self) -> None:
+        """Remember what an earlier run left, so that it is not taken for this one's word."""
+        self._told_before = self._told
 
     def command(self) -> list[str]:
         return [sys.executable, "-m", "tests.services.aws", "--dir", str(self.folder), "--keep", *self._options]
 
     def environment(self) -> dict[str, str]:
-        """What the process itself gets; `client_environment` is for those who call it."""
-        return {**os.environ, "PYTHONPATH": str(places.REPO)}
+        """What the process itself gets (of this machine's settings of AWS nothing: moto would read them);
+        `client_environment` is for those who call it."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        return {**kept, "PYTHONPATH": str(places.REPO)}
 
     def working_folder(self) -> Path:
         return places.REPO
 
+    @property
+    def _told(self) -> int | None:
+        file = self.folder / "endpoint.json"
+        return file.stat().st_mtime_ns if file.exists() else None
+
     def probe(self) -> None:
+        if self._told == self._told_before:
+            raise OSError("the stand-in for AWS has not said where it listens")
         answer = self.ask("HEAD", "/")
         if answer.status not in (200, 403, 404, 501):
             raise OSError(f"the stand-in for AWS answers {answer.status}")
@@ -60,6 +83,21 @@ class AwsServer(Service):
     def control_url(self) -> str:
         """The control endpoint."""
         return str(self._endpoint["control_url"])
+
+    def network(self) -> dict[str, Any]:
+        """Ids of subnets and security groups by what they are for: see network.py."""
+        return self.control("/network")
+
+    def contents(self) -> dict[str, list[str]]:
+        """What exists in the account, as the stand-in itself sees it."""
+        return self.control("/contents")
+
+    def control(self, path: str, body: dict[str, Any] | None = None, method: str | None = None) -> Any:
+        """One request to the control endpoint: see control.py."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.control_url + path, data, method=method)
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as answer:
+            return json.loads(answer.read())
 
     @property
     def ca_file(self) -> Path:
