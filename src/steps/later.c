@@ -2,26 +2,6 @@
  * fields and no checks, so that headless commands need no answers for them. */
 #include "steps/steps.h"
 
-static const char *const iam_later[] = {
-    "Here sluice will plan, and with your consent make:",
-    "  an execution role for the Spark jobs, that only EMR Serverless of your account may assume",
-    "  a user for Estuary, with exactly the rights its connector uses, and an access key",
-    "Policies that exist already are compared by what they allow, not by their text.",
-    "Then the new key does what Estuary's own test does, and what must be denied is tried as well.",
-    NULL,
-};
-
-const struct step step_iam = {
-    .id = "iam",
-    .number = "3c",
-    .name = "IAM",
-    .title = "Execution role and IAM user",
-    .intro = "Who the Spark jobs are in AWS, and who Estuary is.",
-    .needs = "AWS: the right to create a role, a user and an access key, or an AWS admin",
-    .link = "https://docs.bauplanlabs.com/integrations/data-int-and-etl/estuary",
-    .later = iam_later,
-};
-
 static const char *const capture_later[] = {
     "Here sluice will write the Estuary capture of the chosen tables and try it as a draft:",
     "Estuary connects to your database itself, lists its tables, and the chosen ones must be among "
