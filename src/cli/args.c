@@ -202,6 +202,14 @@ void args_release(struct args *a)
     a->sets = NULL;
 }
 
+void args_each_option(void (*each)(void *ctx, const char *name, const char *argument,
+                                   const char *help),
+                      void *ctx)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        each(ctx, rows[i].name, rows[i].argument, rows[i].help);
+}
+
 void args_options(struct text *out)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)

@@ -71,4 +71,8 @@ void args_release(struct args *a);
 void args_help(const struct command *c, struct text *out); /* NULL: of the program */
 /* Adds "--name " of every option, for completion. */
 void args_options(struct text *out);
+/* Every option's row, for the man page; argument NULL = none. */
+void args_each_option(void (*each)(void *ctx, const char *name, const char *argument,
+                                   const char *help),
+                      void *ctx);
 #endif
