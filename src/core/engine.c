@@ -126,6 +126,14 @@ static void hurry(struct engine *e, struct task *t)
 }
 
 /* True when something changed that may let another check go on. */
+static bool a_check_runs(const struct engine *e)
+{
+    for (const struct task *t = e->running; t != NULL; t = t->next)
+        if (t->kind == TASK_CHECK)
+            return true;
+    return false;
+}
+
 static bool consider(struct engine *e, int check)
 {
     struct want *want = &e->wants[check];
@@ -144,6 +152,8 @@ static bool consider(struct engine *e, int check)
         return pull_first(e, want, first);
     char waits[120];
     wizard_check_waits(e->wizard, check, waits, sizeof(waits));
+    if (waits[0] != '\0' && a_check_runs(e))
+        return false; /* what runs may bring the fact that an answer defaults to */
     if (waits[0] != '\0')
         return give_up(want); /* it waits for something no check here can bring */
     if (!room_for(e, c))

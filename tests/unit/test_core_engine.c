@@ -12,7 +12,7 @@
 /* --- scripted checks ----------------------------------------------------------------------------
  */
 
-enum { SURVEY, VERDICT, AFTER, PROBE, GIVEN, COSTS, INFORMS, ROWS };
+enum { SURVEY, VERDICT, AFTER, PROBE, GIVEN, COSTS, INFORMS, DEFAULTED, ROWS };
 
 struct script {
     atomic_int sleep_ms;
@@ -78,6 +78,7 @@ PLAY(play_probe, PROBE, run_text(run, "a.x"))
 PLAY(play_given, GIVEN, "0")
 PLAY(play_costs, COSTS, run_text(run, "a.x"))
 PLAY(play_informs, INFORMS, run_text(run, "a.x"))
+PLAY(play_defaulted, DEFAULTED, run_text(run, "a.z"))
 
 static void play_verdict(struct run *run, struct outcome *out)
 {
@@ -87,9 +88,16 @@ static void play_verdict(struct run *run, struct outcome *out)
     play(VERDICT, run, out, text);
 }
 
+static char *z_default(const struct snapshot *s)
+{
+    const int *n = snap_fact(s, "a.fact", &number_type);
+    return n != NULL ? xasprintf("%d", *n) : NULL;
+}
+
 static const struct field fields[] = {
     {.id = "a.x", .label = "X", .required = true},
     {.id = "a.y", .label = "Y"},
+    {.id = "a.z", .label = "Z", .required = true, .default_from = z_default},
 };
 static const struct check checks[ROWS] = {
     [SURVEY] = {.id = "a.survey",
@@ -131,13 +139,18 @@ static const struct check checks[ROWS] = {
                  .severity = SEV_INFORMS,
                  .service = "a",
                  .run = play_informs},
+    [DEFAULTED] = {.id = "a.defaulted",
+                   .title = "defaulted",
+                   .reads = IDS("a.z"),
+                   .service = "a",
+                   .run = play_defaulted},
 };
 static const struct step step = {
     .id = "a",
-    .fields = (const struct field *const[]){&fields[0], &fields[1], NULL},
+    .fields = (const struct field *const[]){&fields[0], &fields[1], &fields[2], NULL},
     .checks = (const struct check *const[]){&checks[SURVEY], &checks[VERDICT], &checks[AFTER],
                                             &checks[PROBE], &checks[GIVEN], &checks[COSTS],
-                                            &checks[INFORMS], NULL}};
+                                            &checks[INFORMS], &checks[DEFAULTED], NULL}};
 static const struct step *const steps[] = {&step, NULL};
 
 /* --- world --------------------------------------------------------------------------------------
@@ -343,6 +356,25 @@ static void wishes_that_cannot_come_true_are_dropped(void **state)
     want(x, VERDICT, false);
     pump_out(x, 1000);
     assert_int_equal(scripts[SURVEY].runs, 4);
+    assert_idle(x);
+}
+
+/* An answer that comes out of a survey's fact is waited for while the survey runs. */
+static void a_default_that_is_being_found_is_waited_for(void **state)
+{
+    struct world *x = *state;
+    scripts[SURVEY].sleep_ms = 50;
+    scripts[SURVEY].gives_nothing = true; /* no longer than that */
+    for (int i = 0; i < 2; i++) {
+        type_x(x, i == 0 ? "1" : "2");
+        want(x, SURVEY, false);
+        engine_pump(x->e, observe, x);
+        want(x, DEFAULTED, false);
+        pump_out(x, 2000);
+        assert_int_equal(scripts[DEFAULTED].runs, i);
+        assert_string_equal(seen(x->w, DEFAULTED).waits, i == 0 ? "Z" : "");
+        scripts[SURVEY].gives_nothing = false;
+    }
     assert_idle(x);
 }
 
@@ -884,6 +916,7 @@ int main(void)
         TEST(a_wish_brings_its_surveys),
         TEST(after_comes_after),
         TEST(wishes_that_cannot_come_true_are_dropped),
+        TEST(a_default_that_is_being_found_is_waited_for),
         TEST(restored_outcomes_stand),
         TEST(refused_logins_are_not_repeated),
         TEST(effects_need_leave),
