@@ -16,7 +16,7 @@
 #define SPREADS_MS 60000 /* until a new name is found everywhere in IAM */
 #define LOOK_MS 1000
 
-#define ROLE_DESCRIPTION "Spark jobs of Estuary's materialization, made by sluice"
+#define ROLE_DESCRIPTION "Spark jobs of Estuary, made by sluice"
 
 const struct change_kind *const iam_kinds[] = {
     &iam_kind_role,        &iam_kind_trust,      &iam_kind_user, &iam_kind_role_policy,

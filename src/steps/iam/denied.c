@@ -15,7 +15,7 @@
 struct denial {
     struct run *run;
     struct iam_inputs in;
-    struct aws_here user, operator;
+    struct aws_here user, admin;
     struct outcome *out;
     size_t allowed, denied;
     const char *first; /* allowed, in words */
@@ -58,7 +58,7 @@ static int other_folder(struct denial *d, struct problem *err)
     AUTO(xfree) char *on = xasprintf("arn:%s:s3:::%s/%s", d->in.who->partition, d->in.staging, key);
     is_allowed(d, name, "s3:PutObject", on);
     if (s3_delete_object(d->run, &d->user.client, d->in.staging, key, NULL, NULL) != 0 &&
-        s3_delete_object(d->run, &d->operator.client, d->in.staging, key, NULL, NULL) != 0)
+        s3_delete_object(d->run, &d->admin.client, d->in.staging, key, NULL, NULL) != 0)
         run_log(d->run, "%s stays in bucket %s: it may not be deleted", key, d->in.staging);
     return 0;
 }
@@ -101,7 +101,7 @@ static int other_role(struct denial *d, struct problem *err)
                                    .resources = resources,
                                    .context_key = "iam:PassedToService",
                                    .context_value = "emr-serverless.amazonaws.com"};
-    if (iam_simulate(d->run, &d->operator.client, &q, &sim, err) != 0)
+    if (iam_simulate(d->run, &d->admin.client, &q, &sim, err) != 0)
         return -1;
     if (sim.unavailable || sim.count == 0)
         outcome_item(d->out, STATUS_SKIPPED, name,
@@ -137,7 +137,7 @@ static void run_denied(struct run *run, struct outcome *out)
                   "an object outside the folder, a parameter outside the prefix, another role");
     int rc = aws_here_as_user(run, &d.user, &err);
     if (rc == 0)
-        rc = aws_here_open(run, &d.operator, & err);
+        rc = aws_here_open(run, &d.admin, &err);
     for (size_t i = 0; rc == 0 && i < ARRAY_LEN(tries); i++)
         rc = tries[i](&d, &err);
     if (rc == 0)
@@ -145,7 +145,7 @@ static void run_denied(struct run *run, struct outcome *out)
     else
         outcome_problem(out, &err);
     aws_here_release(&d.user);
-    aws_here_release(&d.operator);
+    aws_here_release(&d.admin);
 }
 
 const struct check iam_check_denied = {

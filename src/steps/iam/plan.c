@@ -194,7 +194,7 @@ static void plan_policy(struct planning *p, enum policy_kind kind)
                           "that",
                      whose);
     if (j.put == NULL)
-        plan_right(p->plan, "policy of %s", whose);
+        plan_right(p->plan, "policy of %s %s", kind == POLICY_ROLE ? "role" : "user", whose);
     else if (policy_fits(kind, j.sized, j.others, &err) != 0)
         plan_missing(p->plan, STEP ": %s does not fit: %s", what, err.why);
     else
