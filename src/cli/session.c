@@ -144,13 +144,17 @@ int session_open(struct session *s, const struct args *a, enum session_need need
 int session_close(struct session *s, int code)
 {
     AUTO_PROBLEM p = PROBLEM_INIT;
-    engine_free(s->engine);
+    bool quiet = engine_free(s->engine);
     /* a command that was not understood leaves nothing behind, not even answers that came with it
      */
     bool saves = s->saves && code != EXIT_USAGE && state_holder(s->state) == NULL;
     if (saves && state_save(s->state, s->wizard, &p) != 0) {
         complain(&p);
         code = exit_worse(code, EXIT_STATE);
+    }
+    if (!quiet) { /* a thread hangs that may still look at what would be freed now */
+        fflush(stdout);
+        _exit(code);
     }
     net_free(s->net);
     state_close(s->state);
@@ -173,8 +177,10 @@ int session_run(struct session *s, const struct args *a,
         struct pollfd fds[] = {{.fd = engine_fd(s->engine), .events = POLLIN},
                                {.fd = signals, .events = POLLIN}};
         int64_t left = until - clock_ms();
-        int wait = until == INT64_MAX ? -1 : left < 0 ? 0 : (int)left;
-        if (poll(fds, 2, code != 0 ? -1 : wait) < 0 && errno != EINTR)
+        int wait = engine_timeout(s->engine);
+        if (code == 0 && until != INT64_MAX && (wait < 0 || left < wait))
+            wait = left < 0 ? 0 : (int)left;
+        if (poll(fds, 2, wait) < 0 && errno != EINTR)
             break;
         struct signalfd_siginfo got;
         bool signalled = read(signals, &got, sizeof(got)) == (ssize_t)sizeof(got);
