@@ -64,6 +64,7 @@ extern const struct check bucket_check_lake_access, bucket_check_staging_access,
 void bucket_plan(const struct snapshot *s, struct plan *out);
 /* changes.c */
 extern const struct change_kind bucket_kind_staging, bucket_kind_public_block;
+extern const struct change_kind *const bucket_kinds[];
 /* The AWS CLI's command for the very call that is sent; xfree. */
 char *bucket_create_preview(const char *bucket, const char *region);
 char *bucket_block_preview(const char *bucket, const char *region);

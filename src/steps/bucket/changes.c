@@ -125,6 +125,13 @@ static int undo_bucket(struct run *run, const struct change *c, struct problem *
     return -1;
 }
 
+static char *undo_bucket_text(const struct change *c)
+{
+    return xasprintf("aws s3api delete-bucket --region %s --bucket %s\n"
+                     "(only while it is empty)",
+                     aws_planned(c->args, "region"), aws_planned(c->args, "bucket"));
+}
+
 const struct change_kind bucket_kind_staging = {
     .id = "bucket.staging",
     .label = "staging bucket",
@@ -133,6 +140,7 @@ const struct change_kind bucket_kind_staging = {
     .send = make_bucket,
     .ready = await_bucket,
     .undo = undo_bucket,
+    .undo_text = undo_bucket_text,
 };
 
 /* --- its public access block
@@ -145,6 +153,10 @@ static int find_block(struct run *run, const struct change *c, struct found *out
     AUTO_PROBLEM why = PROBLEM_INIT;
     struct s3_public_block b = {0};
     const char *name = aws_planned(c->args, "bucket");
+    if (c->action == CHANGE_REMOVE) { /* of an undo, which takes the bucket itself next */
+        out->saw = xstrdup("goes with its bucket");
+        return 0;
+    }
     if (aws_open_planned(run, c->args, &here, err) != 0)
         return -1;
     /* who may set it need not be allowed to read it */
@@ -182,10 +194,19 @@ static int undo_block(struct run *run, const struct change *c, struct problem *e
     return 0;
 }
 
+static char *undo_block_text(const struct change *c)
+{
+    return xasprintf("goes with bucket %s", aws_planned(c->args, "bucket"));
+}
+
 const struct change_kind bucket_kind_public_block = {
     .id = "bucket.public_access_block",
     .label = "public access block",
     .find = find_block,
     .send = make_block,
     .undo = undo_block,
+    .undo_text = undo_block_text,
 };
+
+const struct change_kind *const bucket_kinds[] = {&bucket_kind_staging, &bucket_kind_public_block,
+                                                  NULL};

@@ -24,5 +24,6 @@ const struct step step_bucket = {
     .fields = bucket_fields,
     .checks = bucket_checks,
     .plan = bucket_plan,
+    .kinds = bucket_kinds,
     .begun = aws_begun,
 };

@@ -290,6 +290,15 @@ static int undo_application(struct run *run, const struct change *c, struct prob
     return -1;
 }
 
+static char *undo_text(const struct change *c)
+{
+    const char *region = aws_planned(c->args, "region");
+    return xasprintf("its jobs are cancelled, then\n"
+                     "aws emr-serverless stop-application --region %s --application-id (%s)\n"
+                     "aws emr-serverless delete-application --region %s --application-id (%s)",
+                     region, aws_planned(c->args, "name"), region, aws_planned(c->args, "name"));
+}
+
 const struct change_kind emr_kind_application = {
     .id = "emr.application",
     .label = "EMR Serverless application",
@@ -298,4 +307,7 @@ const struct change_kind emr_kind_application = {
     .send = make_application,
     .ready = await_application,
     .undo = undo_application,
+    .undo_text = undo_text,
 };
+
+const struct change_kind *const emr_kinds[] = {&emr_kind_application, NULL};

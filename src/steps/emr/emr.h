@@ -56,4 +56,5 @@ extern const struct check emr_check_one_vpc, emr_check_subnets_out, emr_check_zo
 void emr_plan(const struct snapshot *s, struct plan *out);
 /* changes.c */
 extern const struct change_kind emr_kind_application;
+extern const struct change_kind *const emr_kinds[];
 #endif

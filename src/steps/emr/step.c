@@ -38,5 +38,6 @@ const struct step step_emr = {
     .fields = emr_fields,
     .checks = emr_checks,
     .plan = emr_plan,
+    .kinds = emr_kinds,
     .begun = aws_begun,
 };
