@@ -84,9 +84,9 @@ void report_plan_text(const struct plan *plan, const struct engine *engine, stru
     for (size_t i = 0; i < plan->count; i++) {
         const struct change *c = plan->changes[i];
         if (step == NULL || strcmp(step, c->step) != 0) {
-            size_t count = 0;
-            for (size_t k = 0; k < plan->count; k++)
-                count += strcmp(plan->changes[k]->step, c->step) == 0;
+            size_t count = 0; /* of this run: an undo may come back to a step */
+            while (i + count < plan->count && strcmp(plan->changes[i + count]->step, c->step) == 0)
+                count++;
             text_addf(out, "%s: %zu change%s\n", c->step, count, count == 1 ? "" : "s");
         }
         step = c->step;
