@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
+import os
+import signal
 import threading
+import time
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from . import hostile
 from .errors import AwsError, failure, render
-from .messages import Answer, Call, Delivery
+from .messages import Answer, Call, Defect, Delivery
 
 #: kind -> what it does
 KINDS = {
@@ -24,6 +27,7 @@ KINDS = {
     "delay": "do it, wait `seconds` before the first byte",
     "dribble": "do it, send the body byte by byte with `seconds` between",
     "hold": "stop `stage` (before or after) doing it until it is released",
+    "kill": "kill process `pid` `stage` (before or after) doing it, drop the connection",
     "throttle": "refuse with the protocol's throttling error; `retry_after` becomes a header",
     "error": "answer `code`, `message`, `status` in the call's protocol",
     "status": "answer this HTTP `status` with `body` (text) and no AWS error",
@@ -61,6 +65,8 @@ class Fault:
     retry_after: str = ""
     reason: str = ""
     form: str = ""
+    #: May be set a moment after the process has started.
+    pid: int = 0
     seen: int = 0
     hits: int = 0
     id: int = field(default_factory=itertools.count(1).__next__)
@@ -161,6 +167,24 @@ class Faults:
             self._lock.notify_all()
 
 
+def strike(fault: Fault, patience: float = 5.0) -> None:
+    """Kill as a power cut does, and wait until the process has stopped working."""
+    end = time.monotonic() + patience
+    while not fault.pid and time.monotonic() < end:
+        time.sleep(0.001)
+    if fault.pid <= 1:
+        raise Defect("a fault of kind kill has no process")
+    os.kill(fault.pid, signal.SIGKILL)
+    while time.monotonic() < end:
+        try:
+            with open(f"/proc/{fault.pid}/stat", encoding="utf-8") as stat:
+                if stat.read().rpartition(")")[2].split()[0] in "ZX":
+                    return
+        except OSError:
+            return
+        time.sleep(0.001)
+
+
 def spoil(fault: Fault, call: Call, request_id: str) -> Answer:
     """The answer that a fault puts in the place of the real one."""
     if fault.kind == "throttle":
@@ -191,7 +215,7 @@ def delivery_of(fault: Fault | None, answer: Answer) -> Delivery:
     """How the answer goes out under a fault."""
     if fault is None:
         return Delivery()
-    if fault.kind in ("lost_request", "lost_reply"):
+    if fault.kind in ("lost_request", "lost_reply", "kill"):
         return Delivery(drop=True)
     if fault.kind == "truncated":
         keep = fault.keep if fault.keep is not None else len(answer.body) // 2

@@ -17,7 +17,7 @@ from typing import Any
 
 from . import signature
 from .errors import AwsError, failure, identify, render
-from .faults import Fault, Faults, delivery_of, spoil
+from .faults import Fault, Faults, delivery_of, spoil, strike
 from .judgement import Judged, judged, refusal
 from .messages import Answer, Call, Delivery, Request
 from .policies import Verdict
@@ -81,8 +81,11 @@ class Front:
         identify(answer, protocol, self._id_for(progress, request_id))
         self._write_log(progress, answer, request_id)
         fault = progress.fault
-        if fault and fault.kind == "hold" and fault.stage == "after" and progress.call:
-            self._faults.hold(progress.call)
+        if fault and fault.stage == "after" and progress.call:
+            if fault.kind == "hold":
+                self._faults.hold(progress.call)
+            elif fault.kind == "kill":
+                strike(fault)
         return answer, delivery_of(fault, answer)
 
     @staticmethod
@@ -109,6 +112,9 @@ class Front:
         fault = progress.fault = self._faults.take(call, progress.key_id, resources, service.writes(call))
         if refused:
             raise refused
+        if fault and fault.kind == "kill" and fault.stage == "before":
+            strike(fault)
+            return Answer(0)
         if fault and fault.kind == "lost_request":
             return Answer(0)
         if fault and fault.kind == "denied" and progress.caller and progress.needs:
