@@ -1,11 +1,10 @@
 """The prefilled answers: what an operator would type for the stand-ins, with every secret as a reference to a file."""
 
-from __future__ import annotations
-
 import secrets
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import yaml
 
@@ -22,13 +21,12 @@ ELSEWHERE = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_SEC
                                              ("STS", "IAM", "S3", "SSM", "EC2", "EMR_SERVERLESS")))
 
 
-class Aws(Protocol):
+@dataclass(frozen=True)
+class Aws:
     """What is told of the stand-in for AWS, be it a process of its own or in this one."""
 
-    @property
-    def url(self) -> str: ...
-    def client_environment(self) -> dict[str, str]: ...
-    def network(self) -> dict[str, Any]: ...
+    environment: dict[str, str]   # of a client that is the account's administrator
+    network: dict[str, Any]       # ids of subnets and groups: see aws/network.py
 
 
 def answers(folder: Path, catalog: Catalog, server: Postgres, database: str = "shop", aws: Aws | None = None) -> dict:
@@ -61,12 +59,12 @@ def answers(folder: Path, catalog: Catalog, server: Postgres, database: str = "s
 def for_aws(aws: Aws) -> dict:
     """emr, bucket, iam: an application to be made in private subnets behind a NAT gateway, a lake that is there, a
     staging bucket that is not; what has a good default is left to it."""
-    network = aws.network()
+    subnets, groups = aws.network["subnets"], aws.network["groups"]
     return {
         "emr": {
-            "region": network["region"],
-            "subnets": [network["subnets"][name] for name in ("private-nat", "private-nat-b")],
-            "security_groups": [network["groups"]["open-egress"]],
+            "region": aws.network["region"],
+            "subnets": [subnets["private-nat"], subnets["private-nat-b"]],
+            "security_groups": [groups["open-egress"]],
         },
         "bucket": {"lake": LAKE, "lake_prefix": "iceberg", "staging": STAGING, "staging_prefix": "estuary-staging"},
         "iam": {"role": "sluice-shop-emr", "user": "sluice-shop", "ssm_prefix": "/estuary/shop/"},
@@ -85,7 +83,7 @@ def environment(folder: Path, catalog: Catalog, server: Postgres, database: str 
         "SANDBOX_CLIENT_SECRET_FILE": str(folder / "client-secret"),
     }
     if aws:
-        found |= {"SANDBOX_AWS": aws.url, **aws.client_environment()}
+        found |= {"SANDBOX_AWS": aws.environment["AWS_ENDPOINT_URL"], **aws.environment}
     return found
 
 

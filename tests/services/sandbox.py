@@ -51,7 +51,7 @@ def serve(folder: Path, fresh: bool) -> int:
         served.start(ended)
         if ended.is_set():
             return 0
-        answers.write(folder, served.catalog, served.server, aws=served.aws)
+        answers.write(folder, served.catalog, served.server, aws=served.aws_told())
         ready.write_text(f"{os.getpid()}\n")
         try:
             say(f"ready; {folder}/env says how to reach the services. SIGTERM or Ctrl-C ends them.")
@@ -72,9 +72,9 @@ def run(given: list[str], fresh: bool) -> int:
         served.start(foreground.ended)
         if foreground.ended.is_set():
             return foreground.code
-        answers.write(HOME, served.catalog, served.server, aws=served.aws)
+        answers.write(HOME, served.catalog, served.server, aws=served.aws_told())
         state.parent.mkdir(mode=0o700, exist_ok=True)
-        given_here = answers.for_sluice(answers.environment(HOME, served.catalog, served.server, aws=served.aws))
+        given_here = answers.for_sluice(answers.environment(HOME, served.catalog, served.server, aws=served.aws_told()))
         environment = {name: value for name, value in os.environ.items() if name not in answers.ELSEWHERE} | given_here
         options = ["--state", str(state), "--passphrase-file", str(HOME / "passphrase")]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Callable, Self
 
 from . import places, shop
-from .answers import LAKE, write_private
+from .answers import LAKE, Aws, write_private
 from .aws.server import AwsServer
 from .catalog import Catalog
 from .oidc import awkward_secret
@@ -95,6 +95,10 @@ class Served:
             except ServiceError:
                 if not ended.is_set():
                     raise
+
+    def aws_told(self) -> Aws:
+        """What the answers need to know of AWS."""
+        return Aws(self.aws.client_environment(), self.aws.network())
 
     def _told(self, what: str, start: Callable[[], object]) -> None:
         begin = time.monotonic()
