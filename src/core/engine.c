@@ -125,7 +125,6 @@ static void hurry(struct engine *e, struct task *t)
     task_cancel(t);
 }
 
-/* True when something changed that may let another check go on. */
 static bool a_check_runs(const struct engine *e)
 {
     for (const struct task *t = e->running; t != NULL; t = t->next)
@@ -134,7 +133,10 @@ static bool a_check_runs(const struct engine *e)
     return false;
 }
 
-static bool consider(struct engine *e, int check)
+/* True when something changed that may let another check go on. `nothing_runs`: nor can anything be
+ * started, so that what waits for an answer waits in vain; before, what runs may bring the fact
+ * that the answer defaults to. */
+static bool consider(struct engine *e, int check, bool nothing_runs)
 {
     struct want *want = &e->wants[check];
     const struct check *c = wizard_rows(e->wizard)->checks[check];
@@ -152,30 +154,34 @@ static bool consider(struct engine *e, int check)
         return pull_first(e, want, first);
     char waits[120];
     wizard_check_waits(e->wizard, check, waits, sizeof(waits));
-    if (waits[0] != '\0' && a_check_runs(e))
-        return false; /* what runs may bring the fact that an answer defaults to */
     if (waits[0] != '\0')
-        return give_up(want); /* it waits for something no check here can bring */
+        return nothing_runs && give_up(want);
     if (!room_for(e, c))
         return false;
     start_check(e, check);
     return true;
 }
 
-static void schedule(struct engine *e)
+static bool consider_all(struct engine *e, bool nothing_runs)
 {
     const struct rows *rows = wizard_rows(e->wizard);
+    bool moved = false;
+    for (size_t i = 0; i < rows->check_count; i++)
+        if (e->wants[rows->order[i]].wanted)
+            moved |= consider(e, rows->order[i], nothing_runs);
+    return moved;
+}
+
+static void schedule(struct engine *e)
+{
     bool moved = !e->closing;
     for (struct task *t = e->running; t != NULL; t = t->next)
         if (t->kind == TASK_CHECK && t->check->effect == EFFECT_READS)
             hurry(e, t);
     while (moved) {
-        moved = false;
-        for (size_t i = 0; i < rows->check_count; i++) {
-            int check = rows->order[i];
-            if (e->wants[check].wanted)
-                moved |= consider(e, check);
-        }
+        moved = consider_all(e, false);
+        if (!moved && !a_check_runs(e))
+            moved = consider_all(e, true);
     }
 }
 
