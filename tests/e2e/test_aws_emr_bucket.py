@@ -364,3 +364,49 @@ def test_no_keys_at_all(sluice):
     assert "AWS_ACCESS_KEY_ID" in done.out and "profile default" in done.out
     done = sluice.run("check", "emr", "--set", "emr.profile=data").ends(3)
     assert "there is no profile data" in done.out
+
+
+# --- the lake is read from a table ------------------------------------------------------------------------------------
+
+TABLES = """location ~ /namespaces/[^/]+/tables$ { default_type application/json;
+    return 200 '{"identifiers":[{"namespace":["shop"],"name":"orders"}]}'; }
+location ~ /namespaces/[^/]+/tables/orders$ { default_type application/json;
+    return 200 '{"metadata-location":"m","metadata":{"location":"s3://lake-acme/iceberg/shop_orders_9F0C"},"config":{}}'; }
+"""
+
+
+@pytest.fixture
+def with_catalog(there, catalog, tmp_path):
+    """`there`, logged in to a catalog whose front is given; without an answer for the lake."""
+
+    def log_in(url: str):
+        secret = tmp_path / "client-secret"
+        secret.write_text(catalog.client_secret)
+        secret.chmod(0o600)
+        answers = tmp_path / "answers.json"
+        answers.write_text(json.dumps({"oauth": {"url": url, "branch": catalog.branch, "client_id": catalog.client_id,
+                                                 "client_secret": {"secret": f"file:{secret}"}}}))
+        there.env["SLUICE_CA_FILE"] = str(catalog.ca_file)
+        there.run("state", "set", "bucket.lake", "").ends(0)
+        return "--answers", answers
+
+    return log_in
+
+
+def test_the_lake_is_read_from_a_table(there, with_catalog, catalog_variant):
+    """Nobody types what the catalog knows; an answer that differs from it is told."""
+    given = with_catalog(catalog_variant(before=TABLES).url + "/iceberg")
+    done = there.run("check", "bucket", "--json", *given).ends(2)
+    assert "s3://lake-acme/iceberg/shop_orders_9F0C" in json.dumps(done.checks["bucket.table"])
+    assert done.checks["bucket.lake_access"]["status"] == "passed"
+    assert there.run("state", "get", "bucket.lake").out.strip() == LAKE
+    seen = found(there, "bucket.location", 2, *given, "--set", "bucket.lake_prefix=tables")
+    assert seen["status"] == "warned" and "lies in s3://lake-acme/iceberg, the answer is s3://lake-acme/tables" in json.dumps(seen)
+
+
+def test_a_catalog_without_tables(there, with_catalog, catalog):
+    """The lake is asked for, by name."""
+    given = with_catalog(catalog.url)
+    done = there.run("check", "bucket", "--json", *given).ends(3)
+    assert "no table yet: the lake's bucket is to be typed" in json.dumps(done.checks["bucket.table"])
+    assert "bucket.lake" in done.err or "Lake bucket" in done.err
