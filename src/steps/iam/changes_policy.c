@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "aws/policy.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "core/run.h"
 
-#define DEADLINE_MS 60000
-#define FOUND_TRIES 10 /* a role or user made just now may not be found at once */
+#define DEADLINE_MS 90000
+#define SPREADS_MS 60000 /* until a document just put is found everywhere in IAM */
+#define FOUND_TRIES 10   /* a role or user made just now may not be found at once */
 #define LOOK_MS 1000
 
 static enum iam_kind kind_of(const struct change *c)
@@ -120,6 +122,30 @@ static int send(struct run *run, const struct change *c, struct made *out, struc
     return 0;
 }
 
+/* What was put may not be read back for some seconds, and what proves it next reads it. */
+static int ready(struct run *run, const struct change *c, struct problem *err)
+{
+    AUTO_AWS_HERE here = {0};
+    int64_t began = clock_ms();
+    if (aws_here_open(run, &here, err) != 0)
+        return -1;
+    for (;;) {
+        AUTO(xfree) char *now = NULL;
+        if (look(run, &here, c, &now, err) != 0)
+            return -1;
+        int64_t waited = clock_ms() - began;
+        if (is(now, wanted(c)))
+            return 0;
+        if (waited > SPREADS_MS)
+            return problem_fail(err, PROBLEM_MISSING, "NoSuchEntity",
+                                "%s was put and is not read back after %lld s", c->title,
+                                (long long)(waited / 1000));
+        run_progress(run, waited / 1000, SPREADS_MS / 1000, "spreads in IAM");
+        if (run_sleep(run, LOOK_MS, err) != 0)
+            return -1;
+    }
+}
+
 /* --- taking back
  * -------------------------------------------------------------------------------- */
 
@@ -174,6 +200,7 @@ const struct change_kind iam_kind_trust = {
     .deadline_ms = DEADLINE_MS,
     .find = find,
     .send = send,
+    .ready = ready,
     .undo = undo_trust,
     .undo_text = undo_trust_text,
 };
@@ -184,6 +211,7 @@ const struct change_kind iam_kind_role_policy = {
     .deadline_ms = DEADLINE_MS,
     .find = find,
     .send = send,
+    .ready = ready,
     .undo = undo_policy,
     .undo_text = undo_policy_text,
 };
@@ -194,6 +222,7 @@ const struct change_kind iam_kind_user_policy = {
     .deadline_ms = DEADLINE_MS,
     .find = find,
     .send = send,
+    .ready = ready,
     .undo = undo_policy,
     .undo_text = undo_policy_text,
 };
