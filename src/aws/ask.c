@@ -8,11 +8,19 @@
 #include "core/clock.h"
 #include "core/mem.h"
 
+void *aws_grow(void *list, size_t count, size_t size)
+{
+    if ((count & (count - 1)) == 0)
+        list = xrealloc(list, count > 0 ? 2 * count : 1, size);
+    memset((char *)list + count * size, 0, size);
+    return list;
+}
+
 void aws_names_add(struct aws_names *n, const char *name)
 {
     if (name == NULL)
         return;
-    n->list = xrealloc(n->list, n->count + 1, sizeof(char *));
+    n->list = aws_grow(n->list, n->count, sizeof(char *));
     n->list[n->count++] = xstrdup(name);
 }
 

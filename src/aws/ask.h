@@ -11,6 +11,10 @@ struct aws_tags { /* borrowed */
     const char *run, *step;
 };
 
+/* The list with room for one more element after count, which is zeroed: twice as much room at each
+ * power of two, so that a list of any length is cheap. */
+void *aws_grow(void *list, size_t count, size_t size);
+
 struct aws_names {
     size_t count;
     char **list;

@@ -7,11 +7,6 @@
 
 #include "core/mem.h"
 
-/* Room for one more in a list of count and list; the new element is zeroed. */
-#define GROW(l)                                                                                    \
-    ((l)->list = xrealloc((l)->list, (l)->count + 1, sizeof(*(l)->list)),                          \
-     memset(&(l)->list[(l)->count], 0, sizeof(*(l)->list)), &(l)->list[(l)->count++])
-
 /* "" when it is not there: no row has a NULL text. */
 static char *text_of(const struct xml_node *n, const char *path)
 {
@@ -50,7 +45,8 @@ static void names_of(struct aws_names *out, const struct xml_node *n, const char
 void ec2_take_vpc(void *out, const struct xml_node *item)
 {
     struct ec2_vpcs *l = out;
-    struct ec2_vpc *v = GROW(l);
+    l->list = aws_grow(l->list, l->count, sizeof(*l->list));
+    struct ec2_vpc *v = &l->list[l->count++];
     *v = (struct ec2_vpc){.id = text_of(item, "vpcId"),
                           .name = name_tag(item),
                           .cidr = text_of(item, "cidrBlock"),
@@ -73,7 +69,8 @@ void ec2_vpcs_release(struct ec2_vpcs *x)
 void ec2_take_subnet(void *out, const struct xml_node *item)
 {
     struct ec2_subnets *l = out;
-    struct ec2_subnet *s = GROW(l);
+    l->list = aws_grow(l->list, l->count, sizeof(*l->list));
+    struct ec2_subnet *s = &l->list[l->count++];
     *s = (struct ec2_subnet){.id = text_of(item, "subnetId"),
                              .name = name_tag(item),
                              .vpc = text_of(item, "vpcId"),
@@ -120,7 +117,8 @@ static struct ec2_rule *rules_of(const struct xml_node *n, const char *list, siz
 void ec2_take_group(void *out, const struct xml_node *item)
 {
     struct ec2_groups *l = out;
-    struct ec2_group *g = GROW(l);
+    l->list = aws_grow(l->list, l->count, sizeof(*l->list));
+    struct ec2_group *g = &l->list[l->count++];
     g->id = text_of(item, "groupId");
     g->name = text_of(item, "groupName");
     g->vpc = text_of(item, "vpcId");
@@ -183,7 +181,8 @@ static void take_route(struct ec2_route *r, const struct xml_node *row)
 void ec2_take_route_table(void *out, const struct xml_node *item)
 {
     struct ec2_route_tables *l = out;
-    struct ec2_route_table *t = GROW(l);
+    l->list = aws_grow(l->list, l->count, sizeof(*l->list));
+    struct ec2_route_table *t = &l->list[l->count++];
     const struct xml_node *associations = xml_find(item, "associationSet");
     const struct xml_node *routes = xml_find(item, "routeSet");
     t->id = text_of(item, "routeTableId");
@@ -219,7 +218,8 @@ void ec2_route_tables_release(struct ec2_route_tables *x)
 void ec2_take_nat(void *out, const struct xml_node *item)
 {
     struct ec2_nats *l = out;
-    struct ec2_nat *n = GROW(l);
+    l->list = aws_grow(l->list, l->count, sizeof(*l->list));
+    struct ec2_nat *n = &l->list[l->count++];
     const char *connectivity = xml_text(item, "connectivityType");
     *n = (struct ec2_nat){.id = text_of(item, "natGatewayId"),
                           .vpc = text_of(item, "vpcId"),
@@ -244,7 +244,8 @@ void ec2_nats_release(struct ec2_nats *x)
 void ec2_take_endpoint(void *out, const struct xml_node *item)
 {
     struct ec2_endpoints *l = out;
-    struct ec2_endpoint *e = GROW(l);
+    l->list = aws_grow(l->list, l->count, sizeof(*l->list));
+    struct ec2_endpoint *e = &l->list[l->count++];
     *e = (struct ec2_endpoint){.id = text_of(item, "vpcEndpointId"),
                                .vpc = text_of(item, "vpcId"),
                                .service = text_of(item, "serviceName"),

@@ -1,6 +1,7 @@
 /* AWS EMR Serverless: applications. See emr.h. */
 #include "aws/emr.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "aws/emr_call.h"
@@ -82,6 +83,14 @@ static bool is_on(const cJSON *o, const char *key)
     return cJSON_IsTrue(json_member(o, key));
 }
 
+/* A time with more digits than a double holds comes as a string of them (core/json.h). */
+static int64_t seconds_of(const cJSON *o, const char *key)
+{
+    const char *digits = json_text(o, key);
+    double v = digits != NULL ? strtod(digits, NULL) : json_number(o, key, 0);
+    return v > 0 && v < 1e11 ? (int64_t)v : 0;
+}
+
 /* Of a get and, with fewer members and `id` for `applicationId`, of a list. */
 static int read_application(const cJSON *o, struct emr_application *out)
 {
@@ -95,7 +104,6 @@ static int read_application(const cJSON *o, struct emr_application *out)
     const cJSON *most = json_member(o, "maximumCapacity");
     const cJSON *stop = json_member(o, "autoStopConfiguration");
     const char *architecture = json_text(o, "architecture");
-    double created = json_number(o, "createdAt", 0);
     *out = (struct emr_application){
         .id = xstrdup(id),
         .name = xstrdup(json_text(o, "name") != NULL ? json_text(o, "name") : ""),
@@ -112,7 +120,7 @@ static int read_application(const cJSON *o, struct emr_application *out)
         .max_cpu = xstrdup(json_text(most, "cpu")),
         .max_memory = xstrdup(json_text(most, "memory")),
         .max_disk = xstrdup(json_text(most, "disk")),
-        .created = created > 0 && created < 1e11 ? (int64_t)created : 0,
+        .created = seconds_of(o, "createdAt"),
         .tag_run = xstrdup(json_text(json_member(o, "tags"), AWS_TAG_RUN))};
     read_names(&out->subnets, json_member(network, "subnetIds"));
     read_names(&out->groups, json_member(network, "securityGroupIds"));
@@ -165,7 +173,7 @@ int emr_list_applications(struct run *run, const struct aws_client *client,
                 emr_application_release(&one);
                 continue;
             }
-            out->list = xrealloc(out->list, out->count + 1, sizeof(*out->list));
+            out->list = aws_grow(out->list, out->count, sizeof(*out->list));
             out->list[out->count++] = one;
         }
         if (more == 0)

@@ -157,7 +157,7 @@ int emr_list_jobs(struct run *run, const struct aws_client *client, const char *
             struct emr_job one;
             if (out->count == most || read_job(row, &one) != 0)
                 continue;
-            out->list = xrealloc(out->list, out->count + 1, sizeof(*out->list));
+            out->list = aws_grow(out->list, out->count, sizeof(*out->list));
             out->list[out->count++] = one;
         }
         if (more == 0 && out->count < most)

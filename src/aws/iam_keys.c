@@ -34,7 +34,7 @@ static void add_keys(struct iam_keys *out, const struct xml_node *rows)
         const char *status = xml_text(row, "Status");
         if (xml_text(row, "AccessKeyId") == NULL)
             continue;
-        out->list = xrealloc(out->list, out->count + 1, sizeof(*out->list));
+        out->list = aws_grow(out->list, out->count, sizeof(*out->list));
         out->list[out->count++] =
             (struct iam_key){.id = xstrdup(xml_text(row, "AccessKeyId")),
                              .active = status != NULL && strcmp(status, "Active") == 0,
@@ -155,7 +155,7 @@ static void add_verdict(struct iam_simulation *out, const struct xml_node *row, 
     const struct xml_node *missing = xml_find(row, "MissingContextValues");
     for (size_t i = 0; missing != NULL && i < missing->count; i++)
         aws_names_add(&v.missing, missing->children[i]->text);
-    out->list = xrealloc(out->list, out->count + 1, sizeof(*out->list));
+    out->list = aws_grow(out->list, out->count, sizeof(*out->list));
     out->list[out->count++] = v;
 }
 

@@ -87,7 +87,7 @@ static void add_row(struct policy_diff *out, enum policy_mark mark, const char *
 {
     if (out->count == ROWS_MAX)
         return;
-    out->rows = xrealloc(out->rows, out->count + 1, sizeof(*out->rows));
+    out->rows = aws_grow(out->rows, out->count, sizeof(*out->rows));
     out->rows[out->count++] = (struct policy_row){.mark = mark,
                                                   .action = xstrdup(action),
                                                   .resource = xstrdup(resource),

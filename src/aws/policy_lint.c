@@ -142,7 +142,7 @@ static bool condition_fits(const struct policy_statement *s, const struct fault 
 static void add(struct policy_faults *out, const struct policy_statement *s, const char *action,
                 const char *resource, const struct fault *f)
 {
-    out->list = xrealloc(out->list, out->count + 1, sizeof(*out->list));
+    out->list = aws_grow(out->list, out->count, sizeof(*out->list));
     out->list[out->count++] = (struct policy_fault){.statement = xstrdup(s->sid),
                                                     .action = xstrdup(action),
                                                     .resource = xstrdup(resource),

@@ -145,7 +145,7 @@ int s3_list_buckets(struct run *run, const struct aws_client *client, struct s3_
             const char *name = xml_text(rows->children[i], "Name");
             if (name == NULL)
                 continue;
-            out->list = xrealloc(out->list, out->count + 1, sizeof(*out->list));
+            out->list = aws_grow(out->list, out->count, sizeof(*out->list));
             out->list[out->count++] = (struct s3_named){
                 xstrdup(name), xstrdup(xml_text(rows->children[i], "BucketRegion"))};
         }

@@ -8,7 +8,7 @@
 #include "core/text.h"
 
 #define DEPTH_MAX 64
-#define NODES_MAX ((size_t)1000000)
+#define NODES_MAX ((size_t)200000)
 
 struct builder {
     XML_Parser parser;
@@ -39,7 +39,10 @@ static void start_element(void *ctx, const XML_Char *name, const XML_Char **attr
     n->name = xstrdup(colon != NULL ? colon + 1 : name);
     if (b->depth > 0) {
         struct xml_node *parent = b->open[b->depth - 1];
-        parent->children = xrealloc(parent->children, parent->count + 1, sizeof(*parent->children));
+        size_t n_children = parent->count;
+        if ((n_children & (n_children - 1)) == 0) /* room for twice as many at each power of two */
+            parent->children = xrealloc(parent->children, n_children > 0 ? 2 * n_children : 1,
+                                        sizeof(*parent->children));
         parent->children[parent->count++] = n;
     } else {
         b->root = n;

@@ -1,4 +1,4 @@
-/* XML answers as a tree, by expat. No DTD, no entities but the five, depth 64, a million nodes, 16
+/* XML answers as a tree, by expat. No DTD, no entities but the five, depth 64, 200,000 nodes, 16
  * MiB. Namespaces are cut off. */
 #ifndef SLUICE_AWS_XML_H
 #define SLUICE_AWS_XML_H
