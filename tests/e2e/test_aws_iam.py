@@ -320,6 +320,25 @@ def test_user_with_the_guides_policy(there, aws):
     assert aws.client("iam").list_user_policies(UserName=USER)["PolicyNames"] == ["p"]
 
 
+def test_managed_policies_count(there, aws):
+    """What an AWS admin attached is read too: nothing is put beside it, and it is not taken away by undo."""
+    previews = plan(there)
+    iam = aws.client("iam")
+    make_role(aws, name=ROLE, trust=TRUST)
+    iam.create_user(UserName=USER)
+    for change, attach, name in (("iam.role_policy", iam.attach_role_policy, "RoleName"),
+                                 ("iam.user_policy", iam.attach_user_policy, "UserName")):
+        document = re.search(r"--policy-document '(.*)'", previews[change]["preview"], re.S)[1]
+        arn = iam.create_policy(PolicyName=change.replace(".", "-"), PolicyDocument=document)["Policy"]["Arn"]
+        attach(**{name: ROLE if "role" in change else USER}, PolicyArn=arn)
+    assert list(plan(there)) == ["iam.access_key"]
+    apply(there).ends(0)
+    done = check(there, "--deep").ends(0)
+    assert set(red(done, "failed", "warned")) == {"iam.trust"}, done.out
+    there.run("undo", "iam", "--yes", *there.kept).ends(0)
+    assert aws.contents()["users"] == [USER] and aws.contents()["keys"] == []
+
+
 def test_user_whose_policies_leave_no_room(there, aws):
     long = [f"arn:aws:s3:::some-other-bucket-{i}/with/a/long/folder/*" for i in range(25)]
     make_user(aws, allow("s3:GetObject", long), name=USER)

@@ -17,20 +17,28 @@ static long long days_since(int64_t when)
     return age > 0 ? (long long)(age / DAY_S) : 0;
 }
 
+static void add_ago(struct text *out, int64_t when)
+{
+    long long days = days_since(when);
+    if (days < 2)
+        text_add(out, days == 0 ? "today" : "yesterday");
+    else
+        text_addf(out, "%lld days ago", days);
+}
+
 static void key_item(struct outcome *out, const struct iam_held_key *k, bool ours)
 {
     AUTO_TEXT line = TEXT_INIT;
-    long long age = days_since(k->created);
     text_addf(&line, "%s, made ", k->active ? "active" : "inactive");
-    if (age < 2)
-        text_add(&line, age == 0 ? "today" : "yesterday");
-    else
-        text_addf(&line, "%lld days ago", age);
+    add_ago(&line, k->created);
     if (k->used == 0)
         text_add(&line, ", never used");
-    else if (k->used > 0)
-        text_addf(&line, ", used last %lld days ago%s%s", days_since(k->used),
-                  k->service != NULL ? " with " : "", k->service != NULL ? k->service : "");
+    if (k->used > 0) {
+        text_add(&line, ", used last ");
+        add_ago(&line, k->used);
+        if (k->service != NULL)
+            text_addf(&line, " with %s", k->service);
+    }
     if (ours)
         text_add(&line, "; the one at hand");
     outcome_item(out, ours && !k->active ? STATUS_FAILED : STATUS_PASSED, k->id, line.s, NULL);
