@@ -88,12 +88,11 @@ static void fill_pager(struct view_plan *v)
     v->shown = at;
 }
 
+/* What stands already first: it belongs to the list above, and the rest may be long. */
 static int draw_notes(struct view_plan *v, struct rect r)
 {
     struct canvas *c = &v->app->canvas;
     int at = 0;
-    for (size_t i = 0; i < v->plan.missing_count && at < r.rows; i++)
-        at += canvas_put_wrapped(c, rect_rows(r, at, -1), ROLE_WARN, v->plan.missing[i]);
     AUTO_TEXT right = TEXT_INIT;
     for (size_t i = 0; i < v->plan.right_count; i++) {
         text_sep(&right, ", ");
@@ -104,6 +103,8 @@ static int draw_notes(struct view_plan *v, struct rect r)
         canvas_put_elided(c, rect_cols(r, 5, -1), at, 0, ROLE_MUTED, right.s);
         at++;
     }
+    for (size_t i = 0; i < v->plan.missing_count && at < r.rows; i++)
+        at += canvas_put_wrapped(c, rect_rows(r, at, -1), ROLE_WARN, v->plan.missing[i]);
     return at;
 }
 
