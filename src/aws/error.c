@@ -101,6 +101,7 @@ static char *part_after(const char *message, const char *from, bool words)
     if (at == NULL)
         return NULL;
     at += strlen(from);
+    at += *at == '"'; /* S3 quotes the resource */
     size_t n = strcspn(at, words ? "\r\n\"" : " \t\r\n\"");
     static const char *const ends[] = {" because ", " with an explicit deny"};
     for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
@@ -436,7 +437,8 @@ void aws_error_problem(const struct aws_call *call, const struct aws_error *e,
     else
         known(call, e, http->status, err);
     const char *later = http_response_header(http, "Retry-After");
-    problem_evidence(err, "HTTP %d %s %s; request id %s%s%s", http->status, e->code, e->message,
+    AUTO(xfree) char *message = clean_excerpt(e->message, strlen(e->message), 1000);
+    problem_evidence(err, "HTTP %d %s %s; request id %s%s%s", http->status, e->code, message,
                      e->request_id[0] != '\0' ? e->request_id : "none",
                      later != NULL ? "; Retry-After " : "", later != NULL ? later : "");
 }
