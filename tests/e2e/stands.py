@@ -78,13 +78,18 @@ def load(path: Path) -> dict:
     return yaml.safe_load(path.read_text())
 
 
+STEPS = ("start", "oauth", "postgres")
+
+
 def same(state: dict) -> dict:
-    """The state without what may differ between two ways to the same set-up: times (and so the order of what was made
+    """Of the steps that were gone through, the state without what may differ between two ways to the same set-up: times (and so the order of what was made
     side by side), ids, digests, and how a secret is kept (of an admin's nothing is kept at all when it was typed)."""
-    answers = {step: {field: _answer(value) for field, value in fields.items() if not field.startswith("admin_password")}
-               for step, fields in state["answers"].items()}
+    answers = {step: {field: _answer(value) for field, value in state["answers"][step].items() if field != "admin_password"}
+               for step in STEPS}
     journal = sorted(state["journal"], key=lambda entry: entry["change"])
-    return _plain({**state, "answers": answers, "journal": journal})
+    proved = {section: {key: value for key, value in state[section].items() if key.split(".")[0] in STEPS}
+              for section in ("facts", "checks")}
+    return _plain({**state, **proved, "answers": answers, "journal": journal})
 
 
 def _answer(value):

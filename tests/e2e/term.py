@@ -84,14 +84,9 @@ class Wizard(Terminal):
             for _ in range(12):
                 if self._shows(title):
                     return
-                before = self.header(), self.footer()
-                if key == "n":
-                    self.press("Enter" if "Tab" not in self.footer() else "Tab")
-                    self.settle()
-                if key == "Esc" or "Tab form" in self.footer():
-                    self.press(key)
-                self.settle()
-                if (self.header(), self.footer()) == before:
+                if key == "n" and "Tab form" not in self.footer():
+                    self.moves("Tab" if "Tab" in self.footer() else "Enter")
+                elif not self.moves(key):
                     break
         raise AssertionError(f"no way to the step {title!r}\n{self.picture()}")
 
@@ -127,10 +122,7 @@ class Wizard(Terminal):
             for _ in range(40):
                 if self.at(label):
                     return
-                before = self.current(), self.screen.cursor.y
-                self.press("Enter" if re.match(r" +\+ more", self.current()) else "Down")
-                self.settle()
-                if (self.current(), self.screen.cursor.y) == before:
+                if not self.moves("Enter" if re.match(r" +\+ more", self.current()) else "Down"):
                     break
         raise AssertionError(f"no way to the field {label!r}\n{self.picture()}")
 
@@ -147,6 +139,19 @@ class Wizard(Terminal):
 
     def type(self, text: str) -> None:
         self.send(text)
+
+    def moves(self, key: str) -> bool:
+        """Presses a key; whether that changed anything on the screen but running times."""
+        def seen() -> tuple:
+            return re.sub(r"\d+ m?s\b", "", self.picture()), self.screen.cursor.y, self.screen.cursor.x
+
+        before = seen()
+        self.press(key)
+        self.settle()
+        if seen() == before:
+            self.pump(0.2)    # at rest only for a moment, perhaps
+            self.settle()
+        return seen() != before
 
     def settle(self) -> None:
         """Until the program has read every key, drawn what they did, and waits for more."""
@@ -198,10 +203,7 @@ class Wizard(Terminal):
         for _ in range(60):
             if re.match(rf" *\S {re.escape(title)}(  |$)", self.current()):
                 return
-            before = self.current()
-            self.press("Down")
-            self.settle()
-            if self.current() == before:
+            if not self.moves("Down"):
                 break
         raise AssertionError(f"no way to the check {title!r}\n{self.picture()}")
 
