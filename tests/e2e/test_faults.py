@@ -393,3 +393,20 @@ def test_keys_are_echoed_while_everything_hangs(ready, wizard, fault_proxy, hang
     w.quit()
     assert time.monotonic() - began < 5
     assert stands.load(ready.sluice.state)["answers"]["postgres"]["slot"] == "typed_while_it_hangs"
+
+
+def test_late_answer_to_an_old_question(ready, wizard, fault_proxy, front):
+    """A slow catalog is asked, then another URL is typed that fails at once: the answer that comes late for the first one
+    does not turn the second one green."""
+    slow = fault_proxy((ready.catalog.host, ready.catalog.port), latency=0.7)
+    other = front("location / { return 503; }")
+    change(ready, oauth_url=f"https://{slow.host}:{slow.port}/iceberg")
+    w = wizard(*ready.args)
+    w.to_step("OAuth")
+    w.press("F5")
+    w.wait_for(lambda w: slow.bytes_up > 0)
+    w.fill("Catalog URL", f"{other.url}/iceberg")
+    w.wait_check("reaches the catalog", "✗")
+    w.pump(4.0)
+    assert w.check("reaches the catalog")[0] == "✗" and w.check("logs in")[0] == "…", w.picture()
+    w.quit()
