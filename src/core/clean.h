@@ -1,9 +1,9 @@
 /* The one sanitiser: whatever comes from network, file or environment passes here before it reaches
  * screen, log or export (terminal escape injection, CWE-150; bidi spoofing).
  *
- * C0 and DEL become ^[ form, C1 and other unprintables \u{XX}, bidi overrides and zero-width controls
- * \u{202E} form, invalid bytes \xHH. CLEAN_LINES keeps '\n' and turns a tab into spaces; without it
- * they are shown as ^J and ^I. */
+ * C0 and DEL become ^[ form, C1 and other unprintables \u{XX}, bidi overrides and zero-width
+ * controls \u{202E} form, invalid bytes \xHH. CLEAN_LINES keeps '\n' and turns a tab into spaces;
+ * without it they are shown as ^J and ^I. */
 #ifndef SLUICE_CORE_CLEAN_H
 #define SLUICE_CORE_CLEAN_H
 

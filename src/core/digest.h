@@ -1,5 +1,5 @@
-/* SHA-256 digests of structured data. Each part is length-prefixed, so that ("ab","c") and ("a","bc")
- * differ. Digests decide staleness (core/wizard.h) and equality, not authenticity. */
+/* SHA-256 digests of structured data. Each part is length-prefixed, so that ("ab","c") and
+ * ("a","bc") differ. Digests decide staleness (core/wizard.h) and equality, not authenticity. */
 #ifndef SLUICE_CORE_DIGEST_H
 #define SLUICE_CORE_DIGEST_H
 

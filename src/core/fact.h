@@ -1,5 +1,6 @@
-/* struct fact: something learnt from a service. Immutable, reference-counted across threads, digested
- * once when it is made; never copied, however large. It has exactly one giver: the check that lists it in `gives`. */
+/* struct fact: something learnt from a service. Immutable, reference-counted across threads,
+ * digested once when it is made; never copied, however large. It has exactly one giver: the check
+ * that lists it in `gives`. */
 #ifndef SLUICE_CORE_FACT_H
 #define SLUICE_CORE_FACT_H
 
@@ -10,10 +11,11 @@ struct fact;
 
 struct fact_type {
     const char *name;
-    void (*release)(void *data);                       /* frees data */
-    void (*hash)(const void *data, struct hasher *h);  /* what consumers depend on, nothing volatile */
-    struct node *(*save)(const void *data);            /* for facts marked keep; else NULL */
-    void *(*load)(const struct node *n);               /* NULL when the node is not of this form */
+    void (*release)(void *data); /* frees data */
+    void (*hash)(const void *data,
+                 struct hasher *h);         /* what consumers depend on, nothing volatile */
+    struct node *(*save)(const void *data); /* for facts marked keep; else NULL */
+    void *(*load)(const struct node *n);    /* NULL when the node is not of this form */
 };
 
 struct fact *fact_new(const struct fact_type *type, void *data); /* takes data; one reference */

@@ -22,7 +22,8 @@ enum field_kind {
 };
 
 enum field_keep {
-    KEEP_STATE, /* written to the state file; a secret to the secrets file as start.keep_secrets says */
+    KEEP_STATE, /* written to the state file; a secret to the secrets file as start.keep_secrets
+                   says */
     KEEP_NEVER  /* an admin's secret: only in memory, asked again after a restart */
 };
 
@@ -36,28 +37,31 @@ struct choices { /* filled by choices_from; strings owned by the list */
     struct choice_row {
         char *value;
         char *label;
-    } *rows;
+    } * rows;
 };
 void choices_add(struct choices *c, const char *value, const char *label); /* copies */
 void choices_release(struct choices *c);
 
 struct field {
-    const char *id;      /* "oauth.client_id": step.name, as in answers files */
+    const char *id; /* "oauth.client_id": step.name, as in answers files */
     enum field_kind kind;
-    const char *label;   /* in the form, up to 15 columns */
-    const char *help;    /* sentences for ? and the docs: what it is, where to find it */
+    const char *label; /* in the form, up to 15 columns */
+    const char *help;  /* sentences for ? and the docs: what it is, where to find it */
     const char *example;
-    bool required;       /* without it (and without a default) the step cannot be proved */
-    bool advanced;       /* shown after the others, folded */
+    bool required; /* without it (and without a default) the step cannot be proved */
+    bool advanced; /* shown after the others, folded */
     enum field_keep keep;
-    const char *picker;  /* FIELD_LIST: id of the fact whose items are chosen from */
+    const char *picker;        /* FIELD_LIST: id of the fact whose items are chosen from */
     const struct picker *pick; /* FIELD_LIST: how; NULL = typed, separated by commas */
-    const char *host_of; /* FIELD_SECRET: id of the field that names the host or URL it is bound to */
-    unsigned make;       /* FIELD_SECRET: characters to make when it is empty at apply; 0 = never made */
-    const char *initial; /* static default; NULL none */
+    const char
+        *host_of;  /* FIELD_SECRET: id of the field that names the host or URL it is bound to */
+    unsigned make; /* FIELD_SECRET: characters to make when it is empty at apply; 0 = never made */
+    const char *initial;                /* static default; NULL none */
     const struct field_choice *choices; /* ends with value NULL */
-    bool (*when)(const struct snapshot *s); /* hidden when false: kept, but neither read nor exported */
-    /* Default from other answers and facts; xfree'd text or NULL. Sees fields that stand before it. */
+    bool (*when)(
+        const struct snapshot *s); /* hidden when false: kept, but neither read nor exported */
+    /* Default from other answers and facts; xfree'd text or NULL. Sees fields that stand before it.
+     */
     char *(*default_from)(const struct snapshot *s);
     void (*choices_from)(const struct snapshot *s, struct choices *out);
     char *(*normalise)(const char *typed); /* e.g. trims a URL; xfree'd; NULL function = as typed */
@@ -68,8 +72,9 @@ struct field {
 /* Static choices, then those of choices_from (when s is not NULL). choices_release it. */
 void field_choices(const struct field *f, const struct snapshot *s, struct choices *out);
 
-/* Judges a whole value by its row: kind, UTF-8, choices (while there are any), valid on the text, the secret or
- * each item. None, an empty one and a secret that is not at hand are fine here; PROBLEM_INPUT. */
+/* Judges a whole value by its row: kind, UTF-8, choices (while there are any), valid on the text,
+ * the secret or each item. None, an empty one and a secret that is not at hand are fine here;
+ * PROBLEM_INPUT. */
 int field_check_value(const struct field *f, const struct snapshot *s, const struct value *v,
                       struct problem *err);
 #endif

@@ -1,6 +1,6 @@
-/* The log: a ring of recent lines for the log view and, with --log, a file (0600). One of the two globals
- * of the program. Lines are cleaned and redacted here; thread-safe. Library layers do not log: the engine
- * logs what its checks and changes did. */
+/* The log: a ring of recent lines for the log view and, with --log, a file (0600). One of the two
+ * globals of the program. Lines are cleaned and redacted here; thread-safe. Library layers do not
+ * log: the engine logs what its checks and changes did. */
 #ifndef SLUICE_CORE_LOG_H
 #define SLUICE_CORE_LOG_H
 

@@ -11,7 +11,8 @@
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
-/* AUTO(free_fn) T *p = NULL; calls free_fn(p) when p leaves scope. Use AUTO_DEFINE once per type. */
+/* AUTO(free_fn) T *p = NULL; calls free_fn(p) when p leaves scope. Use AUTO_DEFINE once per type.
+ */
 #define AUTO(fn) __attribute__((cleanup(fn##_auto)))
 #define AUTO_DEFINE(type, fn)                                                                      \
     static inline void fn##_auto(type **p)                                                         \

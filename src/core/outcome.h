@@ -1,5 +1,5 @@
-/* struct outcome: what a check found. A check fills it; the engine seals it; from then on it is immutable
- * and shared. Texts are cleaned and redacted as they enter. */
+/* struct outcome: what a check found. A check fills it; the engine seals it; from then on it is
+ * immutable and shared. Texts are cleaned and redacted as they enter. */
 #ifndef SLUICE_CORE_OUTCOME_H
 #define SLUICE_CORE_OUTCOME_H
 
@@ -11,19 +11,19 @@
 #include "core/problem.h"
 
 enum status {
-    STATUS_NONE,        /* never run */
+    STATUS_NONE, /* never run */
     STATUS_PASSED,
-    STATUS_WARNED,      /* a finding of severity warns or informs */
+    STATUS_WARNED, /* a finding of severity warns or informs */
     STATUS_FAILED,
-    STATUS_SKIPPED,     /* does not apply here; the line says why */
-    STATUS_WAITING,     /* for an answer, a fact, another check, a planned change */
+    STATUS_SKIPPED, /* does not apply here; the line says why */
+    STATUS_WAITING, /* for an answer, a fact, another check, a planned change */
     STATUS_CANCELLED,
     STATUS_UNREACHABLE, /* no answer from the service */
     STATUS_ACCEPTED,    /* an exception the operator recorded with a reason */
     STATUS_COUNT
 };
-const char *status_name(enum status s);        /* "passed", … as in state, JSON */
-enum status status_parse(const char *name);    /* STATUS_NONE when unknown */
+const char *status_name(enum status s);     /* "passed", … as in state, JSON */
+enum status status_parse(const char *name); /* STATUS_NONE when unknown */
 
 struct item { /* one a table, permission, key */
     enum status status;
@@ -38,18 +38,19 @@ struct given {
 };
 
 struct outcome {
-    int refs;           /* engine's; main thread only once sealed */
+    int refs; /* engine's; main thread only once sealed */
     enum status status;
-    enum problem_kind kind; /* of a failure: REFUSED is not repeated by itself until an input changes */
+    enum problem_kind
+        kind; /* of a failure: REFUSED is not repeated by itself until an input changes */
     enum who who;
-    char *line;         /* what was found, one line: "PostgreSQL 16.3 on RDS" */
-    char *tried;        /* "SHOW wal_level as postgres on db:5432/shop" */
+    char *line;  /* what was found, one line: "PostgreSQL 16.3 on RDS" */
+    char *tried; /* "SHOW wal_level as postgres on db:5432/shop" */
     char *why;
-    char *fix;          /* without the actor; `who` says it */
+    char *fix; /* without the actor; `who` says it */
     char *evidence;
-    char *copy;         /* a command to copy */
+    char *copy; /* a command to copy */
     char *link;
-    char *code;         /* machine code: SQLSTATE, curl code, HTTP status */
+    char *code;          /* machine code: SQLSTATE, curl code, HTTP status */
     char *suggest_field; /* an answer that would repair it; taken over on the operator's word */
     char *suggest_value;
     size_t item_count;
@@ -78,12 +79,14 @@ void outcome_tried(struct outcome *o, const char *fmt, ...) __attribute__((forma
 void outcome_why(struct outcome *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void outcome_fix(struct outcome *o, enum who who, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-void outcome_evidence(struct outcome *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void outcome_evidence(struct outcome *o, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 void outcome_copy_command(struct outcome *o, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void outcome_link(struct outcome *o, const char *url);
 void outcome_suggest(struct outcome *o, const char *field, const char *value);
 void outcome_item(struct outcome *o, enum status status, const char *name, const char *line,
                   const char *fix); /* line and fix may be NULL */
-void outcome_give(struct outcome *o, const char *fact_id, struct fact *fact); /* takes the reference */
+void outcome_give(struct outcome *o, const char *fact_id,
+                  struct fact *fact); /* takes the reference */
 #endif

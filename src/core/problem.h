@@ -1,9 +1,9 @@
 /* struct problem: an error made for people: what failed, why, what to do, who acts, evidence, and a
  * machine code beside.
  *
- * Convention: a function that can fail returns int, 0 or -1, and takes `struct problem *err` last. err
- * is filled on failure only and untouched on success; NULL is allowed where the caller does not care.
- * A problem must be PROBLEM_INIT first; filling a filled one replaces it. Texts are cleaned
+ * Convention: a function that can fail returns int, 0 or -1, and takes `struct problem *err` last.
+ * err is filled on failure only and untouched on success; NULL is allowed where the caller does not
+ * care. A problem must be PROBLEM_INIT first; filling a filled one replaces it. Texts are cleaned
  * (core/clean.h) and redacted (core/redact.h) as they enter. Library layers never print or log. */
 #ifndef SLUICE_CORE_PROBLEM_H
 #define SLUICE_CORE_PROBLEM_H
@@ -30,9 +30,9 @@ enum who { WHO_YOU, WHO_DBA, WHO_AWS_ADMIN, WHO_BAUPLAN, WHO_ESTUARY, WHO_NETWOR
 struct problem {
     enum problem_kind kind;
     enum who who;
-    char *code;     /* "28P01", "curl 60", "http 401 invalid_client", "errno 28" */
-    char *what;     /* one line */
-    char *why;      /* may be NULL, as the rest */
+    char *code; /* "28P01", "curl 60", "http 401 invalid_client", "errno 28" */
+    char *what; /* one line */
+    char *why;  /* may be NULL, as the rest */
     char *fix;
     char *evidence; /* what was seen, cleaned and redacted; may have lines */
     char *copy;     /* a command to copy, one that would act */
@@ -41,8 +41,8 @@ struct problem {
 #define PROBLEM_INIT ((struct problem){.kind = PROBLEM_NONE})
 
 /* Fills err (when not NULL) and returns -1, so that `return problem_fail(err, …)` reads well. */
-int problem_fail(struct problem *err, enum problem_kind kind, const char *code, const char *what, ...)
-    __attribute__((format(printf, 4, 5)));
+int problem_fail(struct problem *err, enum problem_kind kind, const char *code, const char *what,
+                 ...) __attribute__((format(printf, 4, 5)));
 void problem_why(struct problem *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void problem_fix(struct problem *err, enum who who, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -55,7 +55,7 @@ int problem_errno(struct problem *err, int errnum, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 /* Moves *from (then PROBLEM_INIT again) into *to; to may be NULL, then from is released. */
 void problem_move(struct problem *to, struct problem *from);
-void problem_release(struct problem *err); /* leaves PROBLEM_INIT */
+void problem_release(struct problem *err);  /* leaves PROBLEM_INIT */
 const char *problem_who_name(enum who who); /* "you", "DBA", "AWS admin", "Bauplan", … */
 const char *problem_kind_name(enum problem_kind kind);
 

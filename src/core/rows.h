@@ -1,6 +1,7 @@
-/* struct rows: all rows of all steps, flattened and proved consistent once at the start: ids are of the form
- * "step.what" with the step's own id and unique (of steps; of fields and facts; of checks), every id that is
- * read is a field or has exactly one giver, `after` names checks, no circles. */
+/* struct rows: all rows of all steps, flattened and proved consistent once at the start: ids are of
+ * the form "step.what" with the step's own id and unique (of steps; of fields and facts; of
+ * checks), every id that is read is a field or has exactly one giver, `after` names checks, no
+ * circles. */
 #ifndef SLUICE_CORE_ROWS_H
 #define SLUICE_CORE_ROWS_H
 

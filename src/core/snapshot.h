@@ -1,5 +1,6 @@
-/* struct snapshot: answers and facts as they stood at one moment. Immutable, reference-counted, shared with
- * threads. Answers are effective ones: typed, made or default; a hidden field has none. */
+/* struct snapshot: answers and facts as they stood at one moment. Immutable, reference-counted,
+ * shared with threads. Answers are effective ones: typed, made or default; a hidden field has none.
+ */
 #ifndef SLUICE_CORE_SNAPSHOT_H
 #define SLUICE_CORE_SNAPSHOT_H
 
@@ -20,12 +21,13 @@ const struct value *snap_value(const struct snapshot *s, const char *id);
 /* Text of a text, choice, switch or path field; "" when there is none. Borrowed. */
 const char *snap_text(const struct snapshot *s, const char *id);
 bool snap_is(const struct snapshot *s, const char *id, const char *text);
-bool snap_on(const struct snapshot *s, const char *id);               /* a switch that is "yes" */
-struct secret *snap_secret(const struct snapshot *s, const char *id); /* borrowed, NULL when not at hand */
+bool snap_on(const struct snapshot *s, const char *id); /* a switch that is "yes" */
+struct secret *snap_secret(const struct snapshot *s,
+                           const char *id); /* borrowed, NULL when not at hand */
 /* The data of a fact, NULL when it is not there. Borrowed. */
 const void *snap_fact(const struct snapshot *s, const char *id, const struct fact_type *type);
 
-/* Digest of the named fields and facts ("?" prefixes are fine): what an outcome depends on. Facts that
- * are only known by a kept digest count with it. */
+/* Digest of the named fields and facts ("?" prefixes are fine): what an outcome depends on. Facts
+ * that are only known by a kept digest count with it. */
 struct digest snap_digest(const struct snapshot *s, const char *salt, const char *const *ids);
 #endif

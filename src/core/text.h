@@ -1,8 +1,8 @@
 /* struct text: the one growing string of the program, always NUL-terminated, with a limit.
  *
- * TEXT_INIT gives an empty text with the default limit. Appending past the limit keeps what fits (cut
- * at a character boundary), sets `cut` and adds nothing more: network input can never grow without
- * bound, and who must not lose bytes checks `cut`. `s` is never NULL. */
+ * TEXT_INIT gives an empty text with the default limit. Appending past the limit keeps what fits
+ * (cut at a character boundary), sets `cut` and adds nothing more: network input can never grow
+ * without bound, and who must not lose bytes checks `cut`. `s` is never NULL. */
 #ifndef SLUICE_CORE_TEXT_H
 #define SLUICE_CORE_TEXT_H
 

@@ -18,7 +18,8 @@ size_t utf8_cluster_before(const char *s, size_t at);
 int utf8_columns(const char *s); /* width of a whole string */
 /* Longest prefix of s that fits in columns: its length in bytes; *used (may be NULL) its width. */
 size_t utf8_fit(const char *s, int columns, int *used);
-/* Lower-case, decomposed-compatible copy for case-insensitive search; xfree. Invalid bytes are kept. */
+/* Lower-case, decomposed-compatible copy for case-insensitive search; xfree. Invalid bytes are
+ * kept. */
 char *utf8_fold(const char *s);
 /* True when needle (already folded) occurs in hay folded; "" occurs everywhere. */
 bool utf8_contains_folded(const char *hay, const char *folded_needle);

@@ -1,7 +1,7 @@
-/* Preloaded into a program under test: kills it, as a power cut would, at the n-th time that a file of a certain name is
- * put in its place by renameat. SLUICE_TEST_KILL is "before:3:sluice.yaml" or "after:3:sluice.yaml", counted from when
- * the file SLUICE_TEST_ARMED exists, if that is set; SLUICE_TEST_RENAMES names a file to which each such name is
- * appended. */
+/* Preloaded into a program under test: kills it, as a power cut would, at the n-th time that a file
+ * of a certain name is put in its place by renameat. SLUICE_TEST_KILL is "before:3:sluice.yaml" or
+ * "after:3:sluice.yaml", counted from when the file SLUICE_TEST_ARMED exists, if that is set;
+ * SLUICE_TEST_RENAMES names a file to which each such name is appended. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

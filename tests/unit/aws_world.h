@@ -30,8 +30,8 @@ struct world {
 /* All steps that the AWS steps read of. Nothing of this machine's own AWS set-up is seen. */
 static inline void world_open(struct world *w)
 {
-    static const struct step *const steps[] = {&step_start,  &step_oauth, &step_postgres, &step_emr,
-                                               &step_bucket, &step_iam,   NULL};
+    static const struct step *const steps[] = {
+        &step_start, &step_oauth, &step_postgres, &step_emr, &step_bucket, &step_iam, NULL};
     static const char *const gone[] = {"AWS_REGION",
                                        "AWS_DEFAULT_REGION",
                                        "AWS_PROFILE",
