@@ -153,6 +153,27 @@ static int find_entity(struct run *run, const struct change *c, struct found *ou
     return 0;
 }
 
+/* What was just made may not be found for some seconds, and the next calls need it. */
+static int await_entity(struct run *run, const struct aws_here *here, const struct change *c,
+                        struct problem *err)
+{
+    int64_t began = clock_ms();
+    for (;;) {
+        AUTO_IAM_ENTITY e = {0};
+        int there = look(run, here, c, &e, err);
+        if (there != 0)
+            return there == 1 ? 0 : -1;
+        int64_t waited = clock_ms() - began;
+        if (waited > SPREADS_MS)
+            return problem_fail(err, PROBLEM_MISSING, "NoSuchEntity",
+                                "%s was made and is not found after %lld s", c->title,
+                                (long long)(waited / 1000));
+        run_progress(run, waited / 1000, SPREADS_MS / 1000, "spreads in IAM");
+        if (run_sleep(run, LOOK_MS, err) != 0)
+            return -1;
+    }
+}
+
 /* --- making
  * ------------------------------------------------------------------------------------- */
 
@@ -170,35 +191,28 @@ static int send_entity(struct run *run, const struct change *c, struct made *out
                               .description = kind == IAM_ROLE ? ROLE_DESCRIPTION : NULL,
                               .boundary = node_get_text(c->args, "boundary"),
                               .tags = &tags};
-    if (iam_open_shown(run, c, &here, err) != 0 || iam_create(run, &here.client, &n, &e, err) != 0)
+    AUTO_PROBLEM why = PROBLEM_INIT;
+    if (iam_open_shown(run, c, &here, err) != 0)
         return -1;
+    if (iam_create(run, &here.client, &n, &e, &why) != 0) {
+        /* made by a call whose answer was lost, and not found yet: find can only settle it then */
+        if (aws_is(&why, "EntityAlreadyExists"))
+            await_entity(run, &here, c, NULL);
+        problem_move(err, &why);
+        return -1;
+    }
     if (e.untagged)
         run_log(run, "made without tags: iam:Tag%s is denied", kind == IAM_ROLE ? "Role" : "User");
     out->id = xstrdup(e.arn);
     return 0;
 }
 
-/* What was just made may not be found for some seconds, and the next calls need it. */
 static int ready_entity(struct run *run, const struct change *c, struct problem *err)
 {
     AUTO_AWS_HERE here = {0};
-    int64_t began = clock_ms();
     if (aws_here_open(run, &here, err) != 0)
         return -1;
-    for (;;) {
-        AUTO_IAM_ENTITY e = {0};
-        int there = look(run, &here, c, &e, err);
-        if (there != 0)
-            return there == 1 ? 0 : -1;
-        int64_t waited = clock_ms() - began;
-        if (waited > SPREADS_MS)
-            return problem_fail(err, PROBLEM_MISSING, "NoSuchEntity",
-                                "%s was made and is not found after %lld s", c->title,
-                                (long long)(waited / 1000));
-        run_progress(run, waited / 1000, SPREADS_MS / 1000, "spreads in IAM");
-        if (run_sleep(run, LOOK_MS, err) != 0)
-            return -1;
-    }
+    return await_entity(run, &here, c, err);
 }
 
 /* --- taking back

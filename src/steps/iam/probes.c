@@ -399,7 +399,7 @@ static int prepare(struct run *run, struct replay *r, struct problem *err)
 {
     struct iam_inputs in = iam_inputs_of_run(run);
     const char *prefix = in.staging_prefix;
-    AUTO(xfree) char *folder = xasprintf("%s%ssluice-probe-", prefix, prefix[0] != '\0' ? "/" : "");
+    const char *slash = prefix[0] != '\0' ? "/" : "";
     *r = (struct replay){.run = run,
                          .who = in.who,
                          .application = in.application,
@@ -407,7 +407,8 @@ static int prepare(struct run *run, struct replay *r, struct problem *err)
                          .young = is_young(key_at_hand(run)),
                          .began = clock_ms()};
     r->parameter = xasprintf("%swizard-probe", in.ssm_prefix);
-    r->key = iam_probe_name(folder);
+    /* of one name each, so that what a killed run left is overwritten and removed by the next */
+    r->key = xasprintf("%s%ssluice-probe-%s", prefix, slash, in.pipeline);
     r->value = secret_generate(24);
     if (in.application[0] == '\0')
         return problem_fail(err, PROBLEM_INPUT, "application", "the application is not known yet");
