@@ -25,8 +25,8 @@ struct step {
     const struct check *const *checks;      /* ends with NULL; may be NULL */
     const struct change_kind *const *kinds; /* sorts of its changes, ends with NULL; for undo */
     void (*plan)(const struct snapshot *s, struct plan *out); /* pure; NULL = makes nothing */
-    /* False = nothing of it is answered or at hand: a command that names no step leaves it out.
-     * NULL = never. */
+    /* False = nothing of it is answered or at hand: a command that names no step, and the plan of
+     * all, leave it out. NULL = it begins with the program. */
     bool (*begun)(const struct snapshot *s);
 };
 #endif

@@ -139,7 +139,7 @@ int wizard_first_open_step(struct wizard *w);
 
 /* The plan of all steps against the present facts; borrowed until the next change of the model. */
 const struct plan *wizard_plan(struct wizard *w);
-/* A plan of its own, of one step or all (-1), in order; plan_release it. */
+/* A plan of its own, of one step or all that have begun (-1), in order; plan_release it. */
 void wizard_make_plan(struct wizard *w, int step, struct plan *out);
 
 /* What undo would take back, newest first: what the journal says we made, of one step or all (-1).

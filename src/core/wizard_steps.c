@@ -76,9 +76,13 @@ void wizard_make_plan(struct wizard *w, int step, struct plan *out)
 {
     plan_init(out);
     struct snapshot *s = wizard_snapshot(w);
-    for (size_t i = 0; i < w->rows->step_count; i++)
-        if ((step < 0 || (int)i == step) && w->rows->steps[i]->plan != NULL)
-            w->rows->steps[i]->plan(s, out);
+    for (size_t i = 0; i < w->rows->step_count; i++) {
+        const struct step *row = w->rows->steps[i];
+        /* what has not begun has nothing to say, unless it is asked for by name */
+        bool meant = step < 0 ? row->begun == NULL || row->begun(s) : (int)i == step;
+        if (meant && row->plan != NULL)
+            row->plan(s, out);
+    }
     snapshot_unref(s);
 }
 
