@@ -359,11 +359,15 @@ static void denied(const struct aws_call *call, const struct aws_error *e, struc
     AUTO(xfree) char *named = aws_denied_resource(e->message);
     AUTO(xfree) char *because = aws_denied_because(e->message);
     const char *resource = named != NULL ? named : call->resource;
+    bool in_other_words = action == NULL && because == NULL && e->message[0] != '\0' &&
+                          strcmp(e->message, "Access Denied") != 0;
     if (action == NULL)
         action = xasprintf("%s%s", call->service->iam_prefix, permission_of(call->action));
     problem_fail(err, PROBLEM_DENIED, e->code, "%s is denied", action);
     if (because != NULL)
         problem_why(err, "on %s, because %s", resource != NULL ? resource : "*", because);
+    else if (in_other_words)
+        problem_why(err, "AWS says: %s", e->message);
     else if (resource != NULL)
         problem_why(err, "on %s", resource);
     bool by_others =
