@@ -9,7 +9,8 @@
 #include "postgres/facts.h"
 #include "postgres/survey.h"
 
-#define PAUSE_MS 1400   /* between tries, in which those that queued behind us go on */
+#define PAUSE_MS 1400 /* between tries, in which those that queued behind us go on */
+#define RACE_PAUSE_MS 100
 #define RESERVE_MS 4000 /* of the deadline: for a last try and its end */
 
 struct holder {
@@ -89,6 +90,21 @@ static void explain_lock(struct problem *err, const struct holder *h)
     problem_copy_command(err, "SELECT pg_terminate_backend(%d);", h->pid);
 }
 
+/* Two that change the same row of the server's own catalog at once, here GRANT and ALTER TABLE on
+ * one table side by side, or somebody else's: the second is refused without a code of its own. */
+static bool lost_race(const struct problem *p)
+{
+    return p->code != NULL && strcmp(p->code, "XX000") == 0 && p->what != NULL &&
+           strstr(p->what, "tuple concurrently updated") != NULL;
+}
+
+static void explain_race(struct problem *err)
+{
+    problem_fail(err, PROBLEM_CONFLICT, "XX000", "others keep changing the same thing");
+    problem_why(err, "The server does not let two at once; nothing was changed.");
+    problem_fix(err, WHO_DBA, "apply again when less is going on");
+}
+
 static void log_notices(struct run *run, struct pg *pg)
 {
     AUTO_TEXT notices = TEXT_INIT;
@@ -109,12 +125,20 @@ int postgres_transact(struct run *run, struct pg *pg, const struct postgres_work
         if (rc == 0)
             break;
         bool lock = p.code != NULL && strcmp(p.code, "55P03") == 0;
-        if (!lock || !pg_alive(pg)) {
+        bool race = lost_race(&p);
+        if ((!lock && !race) || !pg_alive(pg)) {
             problem_move(err, &p);
             break;
         }
-        find_holder(run, pg, w, &holder);
         int left = run_left_ms(run) - RESERVE_MS;
+        if (race) {
+            if (left <= POSTGRES_LOCK_WAIT_MS)
+                explain_race(err);
+            else if (run_sleep(run, RACE_PAUSE_MS, err) == 0)
+                continue;
+            break;
+        }
+        find_holder(run, pg, w, &holder);
         if (left <= POSTGRES_LOCK_WAIT_MS) {
             explain_lock(err, &holder);
             break;
