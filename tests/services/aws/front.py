@@ -110,11 +110,11 @@ class Front:
                 refused, unsigned = wrong, None
         resources = [entry.need.resource for entry in progress.needs]
         fault = progress.fault = self._faults.take(call, progress.key_id, resources, service.writes(call))
-        if refused:
-            raise refused
         if fault and fault.kind == "kill" and fault.stage == "before":
             strike(fault)
             return Answer(0)
+        if refused:
+            raise refused
         if fault and fault.kind == "lost_request":
             return Answer(0)
         if fault and fault.kind == "denied" and progress.caller and progress.needs:
