@@ -22,9 +22,15 @@ from .terminal import PATIENCE, Terminal
 MARKS = "✓✗!…·~○≈●?"
 ASCII_MARKS = "+x!.-~oa*?"
 SIDE, WIDE = 24, 100
+LABEL = 16     # columns of the label of a field
 QUICK = 5.0    # what needs no service
 
 What = str | re.Pattern | Callable[["Wizard"], object]
+
+
+def gap(label: str) -> str:
+    """What stands between a label and its value: the longest labels leave one blank of their column."""
+    return " +" if len(label) >= LABEL - 1 else "  +"
 
 
 class Wizard(Terminal):
@@ -103,12 +109,12 @@ class Wizard(Terminal):
     def value_of(self, label: str) -> str | None:
         """What stands beside a label of the form; None when the label is not on the screen."""
         for row in range(self.screen.lines):
-            if match := re.match(rf" {{1,3}}{re.escape(label)}(?:  +(.*))?$", self._body(row)):
+            if match := re.match(rf" {{1,3}}{re.escape(label)}(?:{gap(label)}(.*))?$", self._body(row)):
                 return match[1] or ""
         return None
 
     def at(self, label: str) -> bool:
-        return re.match(rf" {{1,3}}{re.escape(label)}(  |$)", self.current()) is not None
+        return re.match(rf" {{1,3}}{re.escape(label)}({gap(label)}|$)", self.current()) is not None
 
     def go_to(self, label: str) -> None:
         """To a field of the form, by the arrow keys; opens what is folded on the way."""
