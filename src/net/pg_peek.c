@@ -79,7 +79,7 @@ static void look(const struct peek *p, struct pg_attempt *a, const char *ca_path
 void pg_peek(const struct run *run, struct pg_attempt *a, const char *ca_path)
 {
     struct peek p = {.run = run, .until = clock_ms() + PEEK_MS, .fd = -1};
-    if (tcp_dial(run, a->address, atoi(a->port), p.until, &p.fd) != 0)
+    if (tcp_dial(run, a->address, (int)strtol(a->port, NULL, 10), p.until, &p.fd) != 0)
         return;
     if (ask_tls(&p))
         look(&p, a, ca_path);
