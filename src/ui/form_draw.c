@@ -72,8 +72,8 @@ static void draw_value(struct app *a, int field, struct rect r)
         struct snapshot *s = wizard_snapshot(a->wizard);
         struct choices c = {0};
         field_choices(row, s, &c);
-        AUTO(xfree) char *shown = v != NULL ? value_show(v) : NULL;
-        for (size_t i = 0; i < c.count && shown != NULL; i++)
+        AUTO(xfree) char *shown = v != NULL ? value_show(v) : xstrdup("");
+        for (size_t i = 0; i < c.count; i++) /* no answer may be a choice as well */
             if (strcmp(c.rows[i].value, shown) == 0 && c.rows[i].label != NULL)
                 xreplace(&shown, c.rows[i].label);
         text_add(&text, shown);

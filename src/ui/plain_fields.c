@@ -161,7 +161,8 @@ static bool ask_from(struct plain *p, int field, const struct choices *c)
     AUTO_TEXT answer = TEXT_INIT;
     plain_say(p, "%s:", f->label);
     for (size_t i = 0; i < c->count; i++)
-        plain_say(p, "  %zu %s%s%s", i + 1, c->rows[i].value, c->rows[i].label != NULL ? ", " : "",
+        plain_say(p, "  %zu %s%s%s", i + 1, c->rows[i].value,
+                  c->rows[i].label != NULL && c->rows[i].value[0] != '\0' ? ", " : "",
                   c->rows[i].label != NULL ? c->rows[i].label : "");
     for (;;) {
         AUTO(xfree) char *now = shown_value(p, field);

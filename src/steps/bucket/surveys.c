@@ -151,7 +151,7 @@ static void run_region(struct run *run, struct outcome *out)
 
 const struct check bucket_check_region = {
     .id = "bucket.region",
-    .title = "buckets are in the application's region",
+    .title = "buckets are in the region",
     .reads = (const char *const[]){READS_AWS, READS_BUCKETS, NULL},
     .after = (const char *const[]){"emr.identity", NULL},
     .severity = SEV_BLOCKS,

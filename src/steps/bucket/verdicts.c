@@ -186,7 +186,7 @@ static void run_prefixes(struct run *run, struct outcome *out)
 
 const struct check bucket_check_prefixes = {
     .id = "bucket.prefixes",
-    .title = "lake and staging do not overlap",
+    .title = "folders do not overlap",
     .reads =
         (const char *const[]){READS_BUCKETS, "bucket.lake_prefix", "bucket.staging_prefix", NULL},
     .severity = SEV_BLOCKS,

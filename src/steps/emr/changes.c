@@ -30,7 +30,7 @@ char *emr_create_preview(const struct node *args)
     struct text t = TEXT_INIT;
     text_addf(&t, "aws emr-serverless create-application --region %s \\\n",
               aws_planned(args, "region"));
-    text_addf(&t, "  --name %s --type SPARK --release-label %s --architecture X86_64 \\\n",
+    text_addf(&t, "  --name %s --type SPARK --release-label %s \\\n  --architecture X86_64 \\\n",
               aws_planned(args, "name"), aws_planned(args, "release"));
     text_addf(&t,
               "  --auto-start-configuration enabled=true \\\n"

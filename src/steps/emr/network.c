@@ -196,3 +196,12 @@ char *emr_way_words(const struct network_subnet *j)
     return xasprintf("%s → %s %s", j->way == NETWORK_PUBLIC ? "public" : "private", name,
                      j->target);
 }
+
+const char *emr_way_word(enum network_way way)
+{
+    static const char *const words[] = {
+        [NETWORK_NAT] = "NAT",       [NETWORK_PUBLIC] = "public", [NETWORK_PRIVATE_NAT] = "inward",
+        [NETWORK_BROKEN] = "broken", [NETWORK_NONE] = "none",     [NETWORK_UNDECIDED] = "unseen",
+    };
+    return words[way];
+}

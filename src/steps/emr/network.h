@@ -24,6 +24,7 @@ void emr_good_groups(const struct ec2_network *n, const char *vpc, struct aws_na
 char *emr_default_subnets(const struct snapshot *s);
 char *emr_default_groups(const struct snapshot *s);
 
-/* "private, by NAT gateway nat-77" */
+/* "private → NAT gateway nat-77"; xfree. And in at most six columns: "NAT", "public", "none". */
 char *emr_way_words(const struct network_subnet *j);
+const char *emr_way_word(enum network_way way);
 #endif

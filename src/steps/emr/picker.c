@@ -43,31 +43,28 @@ static struct network_subnet judged_subnet(const struct snapshot *s, size_t i)
 static const char *subnet_refusal(const struct network_subnet *j)
 {
     if (j->bad_zone)
-        return "zone not supported";
+        return "bad zone";
     return network_way_is_bad(j->way) ? "no way out" : NULL;
 }
 
 static char *subnet_note(const struct network_subnet *j)
 {
     struct text t = TEXT_INIT;
+    AUTO(xfree) char *way = emr_way_words(j);
+    text_addf(&t, "%s, zone %s, %s. ", j->subnet->vpc, j->subnet->zone_id, way);
     if (j->bad_zone)
-        text_addf(&t, "EMR Serverless does not work in zone %s.", j->subnet->zone_id);
+        text_add(&t, "EMR Serverless does not work in this zone.");
     else if (network_way_is_bad(j->way))
-        text_addf(&t,
-                  "%s. Jobs in it reach neither Bauplan's catalog nor SSM. It needs a default "
-                  "route to a public NAT gateway.",
-                  network_way_name(j->way));
+        text_add(&t, "Jobs in it reach neither Bauplan's catalog nor SSM. It needs a default route "
+                     "to a public NAT gateway.");
     else if (j->way == NETWORK_PUBLIC)
-        text_add(&t, "A public subnet: it works as EMR Serverless is today; AWS advises private "
-                     "ones behind a NAT gateway.");
+        text_add(&t,
+                 "It works as EMR Serverless is today; AWS advises private subnets behind a NAT "
+                 "gateway.");
     else if (j->way == NETWORK_UNDECIDED)
-        text_addf(&t,
-                  "Its default route leads to %s: whether that reaches the internet cannot be "
-                  "seen from here.",
-                  j->target);
-    else
-        text_addf(&t, "Network %s, %s.%s", j->subnet->vpc, j->subnet->cidr,
-                  j->s3_endpoint ? " S3 by an endpoint, without NAT costs." : "");
+        text_add(&t, "Whether that reaches the internet cannot be seen from here.");
+    else if (j->s3_endpoint)
+        text_add(&t, "S3 by an endpoint, without NAT costs.");
     return text_take(&t);
 }
 
@@ -77,8 +74,8 @@ static void subnet_row(const struct snapshot *s, size_t i, struct pick_row *out)
     const char *refusal = subnet_refusal(&j);
     *out = (struct pick_row){.item = xstrdup(j.subnet->id)};
     out->columns[0] = xstrdup(j.subnet->id);
-    out->columns[1] = xasprintf("%s (%s)", j.subnet->zone, j.subnet->zone_id);
-    out->columns[2] = emr_way_words(&j);
+    out->columns[1] = xstrdup(j.subnet->zone);
+    out->columns[2] = xstrdup(emr_way_word(j.way));
     out->columns[3] = xasprintf("%d", j.subnet->free_addresses);
     out->columns[4] = xstrdup(j.subnet->name);
     out->note = subnet_note(&j);
@@ -114,8 +111,8 @@ static const char *subnet_group(const struct snapshot *s, size_t i)
 
 const struct picker emr_subnet_picker = {
     .title = "Subnets the jobs run in",
-    .headings = {"subnet", "zone", "way to the internet", "free", "name"},
-    .widths = {16, 14, 24, 5, 12},
+    .headings = {"subnet", "zone", "way out", "free", "name"},
+    .widths = {24, 10, 7, 5, 11},
     .count = subnet_count,
     .ready = ready,
     .row = subnet_row,
@@ -143,17 +140,20 @@ static void group_row(const struct snapshot *s, size_t i, struct pick_row *out)
                               : j.limited_https ? "443 to some"
                                                 : "nothing out");
     out->columns[3] = xstrdup(j.open_inbound ? "open" : "closed");
-    out->columns[4] = xstrdup(j.group->vpc);
+    AUTO_TEXT note = TEXT_INIT;
+    text_addf(&note, "Of %s. ", j.group->vpc);
     if (j.open_inbound) {
         out->refusal = xstrdup("open to anyone");
-        out->note = xasprintf("An inbound rule lets in %s: EMR Serverless makes and starts no "
-                              "application with such a group.",
-                              j.open_from);
+        text_addf(&note,
+                  "An inbound rule lets in %s: EMR Serverless makes and starts no application with "
+                  "such a group.",
+                  j.open_from);
     } else if (!j.reaches_https) {
         out->warning = xstrdup(j.limited_https ? "443 to some" : "no way out");
-        out->note = xstrdup("Jobs must reach Bauplan's catalog by tcp 443. What the chosen groups "
-                            "let out counts together.");
+        text_add(&note, "Jobs must reach Bauplan's catalog by tcp 443. What the chosen groups let "
+                        "out counts together.");
     }
+    out->note = text_take(&note);
 }
 
 static bool group_matches(const struct snapshot *s, size_t i, const char *folded)
@@ -179,8 +179,8 @@ static const char *group_group(const struct snapshot *s, size_t i)
 
 const struct picker emr_group_picker = {
     .title = "Security groups of the jobs",
-    .headings = {"group", "name", "out", "in", "network"},
-    .widths = {16, 20, 13, 7, 14},
+    .headings = {"group", "name", "out", "in"},
+    .widths = {20, 14, 12, 6},
     .count = group_count,
     .ready = ready,
     .row = group_row,

@@ -56,7 +56,7 @@ static void run_region(struct run *run, struct outcome *out)
 
 const struct check emr_check_region = {
     .id = "emr.region",
-    .title = "EMR Serverless is offered there",
+    .title = "region has EMR Serverless",
     .reads = (const char *const[]){"emr.region", NULL},
     .severity = SEV_WARNS,
     .cause = "EMR Serverless is not offered in every region.",
@@ -103,7 +103,7 @@ static void run_application(struct run *run, struct outcome *out)
 
 const struct check emr_check_application = {
     .id = "emr.application",
-    .title = "the application takes Spark jobs",
+    .title = "takes Spark jobs",
     .reads = (const char *const[]){"?emr.application", "emr.subnets", "emr.security_groups",
                                    "?" FACT_CHOSEN, NULL},
     .after = (const char *const[]){"emr.chosen", "emr.applications", NULL},
@@ -156,7 +156,7 @@ static void run_release(struct run *run, struct outcome *out)
 
 const struct check emr_check_release = {
     .id = "emr.release",
-    .title = "release brings a new enough Iceberg",
+    .title = "release is new enough",
     .reads = (const char *const[]){"?emr.application", "?" FACT_CHOSEN, "emr.release", "emr.region",
                                    NULL},
     .after = (const char *const[]){"emr.chosen", NULL},
@@ -225,7 +225,7 @@ static void run_auto_start(struct run *run, struct outcome *out)
 
 const struct check emr_check_auto_start = {
     .id = "emr.auto_start",
-    .title = "starts when a job is submitted",
+    .title = "starts with a job",
     .reads = READS_CHOSEN,
     .needs = NEEDS_APPLICATION,
     .severity = SEV_BLOCKS,

@@ -155,7 +155,7 @@ static void run_one_vpc(struct run *run, struct outcome *out)
 
 const struct check emr_check_one_vpc = {
     .id = "emr.one_vpc",
-    .title = "subnets and groups are of one network",
+    .title = "all of one network",
     .reads = READS_NETWORK,
     .after = AFTER_SURVEYS,
     .severity = SEV_BLOCKS,
@@ -258,7 +258,7 @@ static void run_subnets_out(struct run *run, struct outcome *out)
 
 const struct check emr_check_subnets_out = {
     .id = "emr.subnets_out",
-    .title = "each subnet leads to the internet",
+    .title = "subnets lead out",
     .reads = READS_NETWORK,
     .after = AFTER_SURVEYS,
     .severity = SEV_BLOCKS,
