@@ -410,3 +410,20 @@ def test_late_answer_to_an_old_question(ready, wizard, fault_proxy, front):
     w.pump(4.0)
     assert w.check("reaches the catalog")[0] == "✗" and w.check("logs in")[0] == "…", w.picture()
     w.quit()
+
+
+def test_somebody_grants_at_the_same_time(ready):
+    """Another session changes the rights of the same table: the server refuses the second of two, so it is tried again
+    and nobody notices."""
+    with ready.shop.connect() as dba:
+        dba.autocommit = False
+        dba.execute("GRANT SELECT ON order_tags TO pg_monitor")
+        process = ready.sluice.start("apply", "--yes", *ready.args)
+        end = time.monotonic() + 30
+        while ready.shop.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'transactionid' AND query LIKE 'GRANT SELECT%'") == []:
+            assert time.monotonic() < end and process.poll() is None, "the grant never waited"
+            time.sleep(0.02)
+        dba.commit()
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, out + err
+    stands.assert_green(ready.shop)
