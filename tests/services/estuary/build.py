@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import collections, names, shapes
+from . import collection_specs, names, shapes
 from .build_tasks import Task, task_of
 from .store import ZERO_ID, Row
 from .world import Caller, World
@@ -192,7 +192,7 @@ def _collections(build: Build) -> None:
     for name, (kind, spec) in build.drafted().items():
         if kind != "collection":
             continue
-        for pointer, detail in collections.faults(name, spec):
+        for pointer, detail in collection_specs.faults(name, spec):
             build.fail(kind, name, detail, pointer)
         before = live.get(name, ("", {}))[1].get("key")
         if before and before != spec["key"] and not spec.get("reset"):

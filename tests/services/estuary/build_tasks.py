@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from . import collections, names, rules, sealing, sops
+from . import collection_specs, names, rules, sealing, sops
 from .store import Row
 from .world import World
 
@@ -38,7 +38,7 @@ class Task:
         if self.kind == "capture":
             return {"bindings": [{"resourcePath": list(b["path"])} for b in self.bindings]}
         return {"bindings": [{"resourcePath": list(b["path"]), "constraints": {
-            name: {"type": kind, "reason": _REASONS[kind]} for name, kind in collections.fields(b["spec"]).items()}}
+            name: {"type": kind, "reason": _REASONS[kind]} for name, kind in collection_specs.fields(b["spec"]).items()}}
             for b in self.bindings]}
 
 
@@ -50,7 +50,7 @@ _REASONS = {
 
 
 def _selection(binding: Row) -> Row:
-    fields = collections.fields(binding["spec"])
+    fields = collection_specs.fields(binding["spec"])
     keys = [pointer.lstrip("/") for pointer in binding["spec"].get("key", ())]
     wanted = binding.get("fields") or {"recommended": True}
     excluded, required = wanted.get("exclude", ()), {**wanted.get("require", {}), **wanted.get("include", {})}
@@ -158,7 +158,7 @@ def _counters(task: Task, before: Json) -> dict[tuple[str, ...], int]:
 
 
 def _fields(at: str, binding: Row) -> Faults:
-    known, wanted = collections.fields(binding["spec"]), binding["fields"] or {}
+    known, wanted = collection_specs.fields(binding["spec"]), binding["fields"] or {}
     return [(f"{at}/fields/{part}/{name}", f"{part} projection {name} does not exist in collection "
                                            f"{binding['collection']}")
             for part in ("require", "include") for name in wanted.get(part, ()) if binding["spec"] and name not in known]
