@@ -49,6 +49,8 @@ bool bucket_all_blocked(const struct s3_public_block *b);
 char *bucket_normalise(const char *typed);
 char *bucket_prefix_normalise(const char *typed); /* without slashes at both ends */
 int bucket_prefix_valid(const char *text, struct problem *err);
+/* Whether lake and staging are one bucket; the run must list READS_BUCKETS. */
+bool bucket_is_one(const struct run *run);
 /* Whether one prefix is the other or lies in it. "" holds all. */
 bool bucket_prefixes_overlap(const char *a, const char *b);
 

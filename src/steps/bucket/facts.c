@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "core/mem.h"
+#include "core/run.h"
 #include "steps/answer.h"
 #include "steps/bucket/bucket.h"
 
@@ -139,6 +140,11 @@ int bucket_prefix_valid(const char *text, struct problem *err)
                      "their own.");
     problem_fix(err, WHO_YOU, "Type a folder such as estuary-staging.");
     return -1;
+}
+
+bool bucket_is_one(const struct run *run)
+{
+    return strcmp(run_text(run, "bucket.lake"), run_text(run, "bucket.staging")) == 0;
 }
 
 bool bucket_prefixes_overlap(const char *a, const char *b)

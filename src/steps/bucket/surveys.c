@@ -12,11 +12,6 @@
 
 #define ASKING_MS 45000
 
-static bool same_bucket(const struct run *run)
-{
-    return strcmp(run_text(run, "bucket.lake"), run_text(run, "bucket.staging")) == 0;
-}
-
 /* --- a table
  * ------------------------------------------------------------------------------------- */
 
@@ -115,7 +110,7 @@ static void judge_region(struct run *run, struct outcome *out, const struct plac
         fail_region(run, out, p);
         return;
     }
-    for (size_t i = 0; i < (same_bucket(run) ? 1U : 2U); i++) {
+    for (size_t i = 0; i < (bucket_is_one(run) ? 1U : 2U); i++) {
         struct text *list = both[i]->presence == S3_ABSENT ? &absent : &there;
         text_sep(list, " and ");
         text_add(list, names[i]);
@@ -236,7 +231,7 @@ static void run_found(struct run *run, struct outcome *out)
     outcome_tried(out, "HEAD, and the settings of what may be looked into");
     struct bucket_findings f = {0};
     int rc = look(run, &here.client, lake, &f.lake, &err);
-    if (rc == 0 && same_bucket(run))
+    if (rc == 0 && bucket_is_one(run))
         f.staging = f.lake;
     else if (rc == 0)
         rc = look(run, &here.client, staging, &f.staging, &err);
@@ -244,7 +239,7 @@ static void run_found(struct run *run, struct outcome *out)
         outcome_problem(out, &err);
         return;
     }
-    if (same_bucket(run))
+    if (bucket_is_one(run))
         outcome_pass(out, "%s is %s", lake, seen(&f.lake));
     else
         outcome_pass(out, "%s is %s; %s is %s", lake, seen(&f.lake), staging, seen(&f.staging));

@@ -16,11 +16,6 @@ static const struct bucket_findings *found_of(const struct run *run)
     return run_fact(run, FACT_FOUND, &bucket_findings_type);
 }
 
-static bool same_bucket(const struct run *run)
-{
-    return strcmp(run_text(run, "bucket.lake"), run_text(run, "bucket.staging")) == 0;
-}
-
 /* --- the lake
  * ------------------------------------------------------------------------------------ */
 
@@ -142,8 +137,8 @@ static void run_staging_access(struct run *run, struct outcome *out)
     const struct bucket_finding *f = &found_of(run)->staging;
     if (f->presence == S3_OPEN) {
         outcome_pass(out, "s3://%s/%s%s", staging, prefix,
-                     same_bucket(run) ? ", in the lake's bucket" : "");
-    } else if (same_bucket(run)) {
+                     bucket_is_one(run) ? ", in the lake's bucket" : "");
+    } else if (bucket_is_one(run)) {
         outcome_skip(out, "in the lake's bucket, see there");
     } else if (f->presence == S3_FORBIDDEN) {
         staging_forbidden(run, out, f->owner);
@@ -169,7 +164,7 @@ static void run_prefixes(struct run *run, struct outcome *out)
 {
     const char *lake = run_text(run, "bucket.lake_prefix");
     const char *staging = run_text(run, "bucket.staging_prefix");
-    if (!same_bucket(run)) {
+    if (!bucket_is_one(run)) {
         outcome_pass(out, "two buckets");
     } else if (!bucket_prefixes_overlap(lake, staging)) {
         outcome_pass(out, "%s and %s", lake, staging);

@@ -23,6 +23,7 @@ extern const struct fact_type emr_chosen_type;
 /* Take the content of what is given (left empty); one reference to be given on. */
 struct fact *emr_list_fact(struct emr_applications *a);
 struct fact *emr_chosen_fact(struct emr_application *a);
+void emr_hash_names(struct hasher *h, const struct aws_names *n);
 
 #define EMR_RELEASE "emr-7.12.0" /* the one Estuary's jobs are proved with */
 #define EMR_RELEASE_BEST 7012

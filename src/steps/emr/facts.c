@@ -13,7 +13,7 @@ static void list_free(void *data)
     xfree(data);
 }
 
-static void hash_names(struct hasher *h, const struct aws_names *n)
+void emr_hash_names(struct hasher *h, const struct aws_names *n)
 {
     hasher_number(h, (int64_t)n->count);
     for (size_t i = 0; i < n->count; i++)
@@ -59,8 +59,8 @@ static void chosen_hash(const void *data, struct hasher *h)
     hasher_number(h, a->idle_minutes);
     hasher_text(h, a->max_cpu);
     hasher_text(h, a->max_memory);
-    hash_names(h, &a->subnets);
-    hash_names(h, &a->groups);
+    emr_hash_names(h, &a->subnets);
+    emr_hash_names(h, &a->groups);
 }
 
 const struct fact_type emr_chosen_type = {

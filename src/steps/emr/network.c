@@ -18,13 +18,6 @@ static void network_free(void *data)
     xfree(data);
 }
 
-static void hash_names(struct hasher *h, const struct aws_names *n)
-{
-    hasher_number(h, (int64_t)n->count);
-    for (size_t i = 0; i < n->count; i++)
-        hasher_text(h, n->list[i]);
-}
-
 static void hash_rules(struct hasher *h, const struct ec2_rule *rules, size_t count)
 {
     hasher_number(h, (int64_t)count);
@@ -32,9 +25,9 @@ static void hash_rules(struct hasher *h, const struct ec2_rule *rules, size_t co
         hasher_text(h, rules[i].protocol);
         hasher_number(h, rules[i].from_port);
         hasher_number(h, rules[i].to_port);
-        hash_names(h, &rules[i].ranges);
-        hash_names(h, &rules[i].groups);
-        hash_names(h, &rules[i].lists);
+        emr_hash_names(h, &rules[i].ranges);
+        emr_hash_names(h, &rules[i].groups);
+        emr_hash_names(h, &rules[i].lists);
     }
 }
 
@@ -44,7 +37,7 @@ static void hash_tables(struct hasher *h, const struct ec2_network *n)
         const struct ec2_route_table *t = &n->tables.list[i];
         hasher_text(h, t->vpc);
         hasher_number(h, t->main);
-        hash_names(h, &t->subnets);
+        emr_hash_names(h, &t->subnets);
         for (size_t k = 0; k < t->route_count; k++) {
             hasher_text(h, t->routes[k].destination);
             hasher_text(h, t->routes[k].target);
@@ -58,7 +51,7 @@ static void hash_tables(struct hasher *h, const struct ec2_network *n)
     }
     for (size_t i = 0; i < n->endpoints.count; i++) {
         hasher_text(h, n->endpoints.list[i].service);
-        hash_names(h, &n->endpoints.list[i].route_tables);
+        emr_hash_names(h, &n->endpoints.list[i].route_tables);
     }
 }
 
