@@ -89,8 +89,8 @@ class Jobs:
 
     def _finish(self, table: str, row: Row, status: Row, errors: list[tuple[str, str]], script: Row) -> None:
         store = self._world.store
-        if store.one(table, id=row["id"]) is not row:
-            return     # the draft was deleted under it
+        if not self._alive(table, row):
+            return
         store.remove("draft_errors", lambda e: bool(e["draft_id"] == row["draft_id"]))
         for scope, detail in errors:
             store.add("draft_errors", {"draft_id": row["draft_id"], "scope": scope, "detail": detail})
@@ -100,6 +100,11 @@ class Jobs:
         good = status["type"] == "success"
         self._log(row, f"{_GREEN if good else _RED}{table[:-1]} ended: {status['type']}{_OFF}")
         store.change(row, job_status=status, updated_at=self._world.now())
+
+    def _alive(self, table: str, row: Row) -> bool:
+        """Whether a job's draft has not been deleted under it."""
+        return self._world.store.one(table, id=row["id"]) is row and bool(
+            self._world.store.one("drafts", id=row["draft_id"]) or table == "publications" and not row["dry_run"])
 
     def _caller(self, row: Row) -> Caller:
         user = self._world.store.one("users", id=row["_user"])
@@ -154,7 +159,8 @@ class Jobs:
             except SourceError as failed:
                 return {"type": "discoverFailed"}, [(scope, str(failed))]
             with world.lock:
-                self._into_draft(row, image, tables, bool(config.get("historyMode")))
+                if self._alive("discovers", row):
+                    self._into_draft(row, image, tables, bool(config.get("historyMode")))
             return {"type": "success"}, []
 
         return go_on
@@ -209,7 +215,8 @@ class Jobs:
                         build.fail(task.kind, task.name, detail, pointer)
             with world.lock:
                 self._built(row, build)
-                if build.status["type"] == "success" and not row["dry_run"]:
+                alive = world.store.one("publications", id=row["id"]) is row
+                if build.status["type"] == "success" and not row["dry_run"] and alive:
                     self._commit(row, build)
             return build.status, build.errors
 

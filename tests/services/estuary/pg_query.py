@@ -200,7 +200,6 @@ def _list(text: str) -> list[str]:
     """The values of (a,b,"c,d")."""
     if not (text.startswith("(") and text.endswith(")")):
         raise _unreadable(text)
-    found = []
-    for quoted, bare in re.findall(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^,]*))(?:,|$)', text[1:-1]):
-        found.append(re.sub(r"\\(.)", r"\1", quoted) if quoted else bare)
-    return found[:-1] if found and found[-1] == "" and len(text) > 2 else [item for item in found if item]
+    pieces = re.findall(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^,]*))(?:,|$)', text[1:-1])
+    values = [re.sub(r"\\(.)", r"\1", quoted) if quoted else bare for quoted, bare in pieces]
+    return values[:-1] if values and not values[-1] else values
