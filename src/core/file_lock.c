@@ -55,8 +55,11 @@ static int open_lock(const char *path, struct problem *err)
     int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     int fd = open(path, flags, 0600);
     struct stat st;
-    if (fd < 0 && errno != ELOOP)
-        return problem_errno(err, errno, "cannot open the lock file %s", path);
+    if (fd < 0 && errno != ELOOP) {
+        problem_errno(err, errno, "cannot open the lock file %s", path);
+        problem_fix(err, WHO_YOU, "Choose a folder that is there and that you may write to.");
+        return -1;
+    }
     if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         if (fd >= 0)
             close(fd);

@@ -14,6 +14,7 @@
 #include "net/resolver.h"
 
 #define ADDRESS_MS 5000 /* for the TCP handshake when another address is left to try */
+#define LOGIN_MS 20000  /* for the whole login: after that Estuary's connector gives up, too */
 #define NO_FILE                                                                                    \
     "/dev/null/none" /* cannot exist: /dev/null is no directory. libpq takes "" for "the default"  \
                       */
@@ -148,11 +149,8 @@ static enum attempted poll_connect(const struct run *run, PGconn *conn, bool mor
         a->phase = phase_of(status);
         a->connected = a->connected || (status != CONNECTION_STARTED && status != CONNECTION_BAD &&
                                         status != CONNECTION_NEEDED);
-        int most = -1;
-        if (more && !a->connected) {
-            int64_t left = began + ADDRESS_MS - clock_ms();
-            most = left > 0 ? (int)left : 0;
-        }
+        int64_t left = began + (more && !a->connected ? ADDRESS_MS : LOGIN_MS) - clock_ms();
+        int most = left > 0 ? (int)left : 0;
         switch (
             net_wait(run, PQsocket(conn), next == PGRES_POLLING_READING ? POLLIN : POLLOUT, most)) {
         case NET_CANCELLED:
