@@ -163,6 +163,8 @@ int emr_list_applications(struct run *run, const struct aws_client *client,
     do {
         AUTO_AWS_ANSWER a;
         more = list_page(run, client, pages.token, &a, err);
+        if (more == 0 && !cJSON_IsArray(json_member(a.json, "applications")))
+            more = aws_lacks("ListApplications", "applications", err);
         const cJSON *row;
         cJSON_ArrayForEach(row, json_member(a.json, "applications"))
         {

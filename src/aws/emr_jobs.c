@@ -151,6 +151,8 @@ int emr_list_jobs(struct run *run, const struct aws_client *client, const char *
     do {
         AUTO_AWS_ANSWER a;
         more = jobs_page(run, client, application, most, pages.token, &a, err);
+        if (more == 0 && !cJSON_IsArray(json_member(a.json, "jobRuns")))
+            more = aws_lacks("ListJobRuns", "jobRuns", err);
         const cJSON *row;
         cJSON_ArrayForEach(row, json_member(a.json, "jobRuns"))
         {

@@ -85,6 +85,11 @@ void s3_call_checksum(struct aws_call *call)
     call->extra[1] = (struct sigv4_extra){"x-amz-checksum-sha256", xstrdup(base64)};
 }
 
+bool s3_is(const struct aws_answer *a, const char *root)
+{
+    return a->xml != NULL && strcmp(a->xml->name, root) == 0;
+}
+
 /* --- is it there? ----------------------------------------------------------------------------- */
 
 void s3_bucket_release(struct s3_bucket *b)

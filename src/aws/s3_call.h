@@ -10,4 +10,6 @@ int s3_call_init(struct aws_call *call, const struct aws_client *client, const c
                  const char *method, const char *bucket, const char *key, struct problem *err);
 /* SHA-256 of the body as S3 wants it, in the first two extra headers. */
 void s3_call_checksum(struct aws_call *call);
+/* Is the answer a document of this name? */
+bool s3_is(const struct aws_answer *a, const char *root);
 #endif

@@ -90,6 +90,8 @@ int s3_list_objects(struct run *run, const struct aws_client *client, const char
     do {
         AUTO_AWS_ANSWER a;
         more = list_page(run, client, bucket, prefix, most, pages.token, &a, err);
+        if (more == 0 && !s3_is(&a, "ListBucketResult"))
+            more = aws_lacks("ListObjectsV2", "ListBucketResult", err);
         for (size_t i = 0; more == 0 && a.xml != NULL && i < a.xml->count; i++) {
             const struct xml_node *row = a.xml->children[i];
             const char *key = strcmp(row->name, "Contents") == 0 ? xml_text(row, "Key") : NULL;
@@ -140,6 +142,8 @@ int s3_list_buckets(struct run *run, const struct aws_client *client, struct s3_
     do {
         AUTO_AWS_ANSWER a;
         more = buckets_page(run, client, pages.token, &a, err);
+        if (more == 0 && !s3_is(&a, "ListAllMyBucketsResult"))
+            more = aws_lacks("ListBuckets", "ListAllMyBucketsResult", err);
         const struct xml_node *rows = xml_find(a.xml, "Buckets");
         for (size_t i = 0; more == 0 && rows != NULL && i < rows->count; i++) {
             const char *name = xml_text(rows->children[i], "Name");

@@ -63,6 +63,20 @@ static int identity(struct probe *p)
     return 0;
 }
 
+static int credentials(struct probe *p)
+{
+    const struct aws_credentials *c = p->client.credentials;
+    json_pair_text(&p->w, "id", c->key_id);
+    pair_secret(p, "secret", c->secret_key);
+    if (c->session_token != NULL)
+        pair_secret(p, "token", c->session_token);
+    else
+        json_pair_text(&p->w, "token", NULL);
+    json_pair_text(&p->w, "source", c->source);
+    json_pair_text(&p->w, "region", c->region);
+    return 0;
+}
+
 static int assume_role(struct probe *p)
 {
     struct aws_credentials c;
@@ -109,13 +123,15 @@ static int delete_parameter(struct probe *p)
 
 static const struct probe_command own[] = {
     {"identity", identity},
+    {"credentials", credentials},
     {"assume-role", assume_role},
     {"put-parameter", put_parameter},
     {"get-parameter", get_parameter},
     {"delete-parameter", delete_parameter},
     {NULL, NULL},
 };
-static const struct probe_command *const all[] = {own, probe_iam, probe_s3, probe_emr, probe_ec2};
+static const struct probe_command *const all[] = {own,       probe_iam, probe_s3,
+                                                  probe_emr, probe_ec2, probe_judge};
 
 static void failed(struct json_writer *w, const struct problem *e)
 {
@@ -200,20 +216,20 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--region") == 0)
             region = argv[i + 1];
     }
-    struct aws_credentials credentials;
+    struct aws_credentials keys;
     const struct net_options options = {.more_ca_file = getenv("AWS_CA_BUNDLE")};
     struct net *net = net_new(&options, &err);
-    if (net == NULL || aws_credentials_load(profile, &credentials, &err) != 0) {
+    if (net == NULL || aws_credentials_load(profile, &keys, &err) != 0) {
         fprintf(stderr, "%s\n%s\n", err.what, err.why != NULL ? err.why : "");
         net_free(net);
         return 1;
     }
     atomic_llong skew = 0;
-    struct probe p = {.client = {.credentials = &credentials,
-                                 .region = region != NULL ? region : credentials.region,
+    struct probe p = {.client = {.credentials = &keys,
+                                 .region = region != NULL ? region : keys.region,
                                  .skew = &skew}};
     serve(net, &p, deadline_ms);
-    aws_credentials_release(&credentials);
+    aws_credentials_release(&keys);
     net_free(net);
     return 0;
 }

@@ -17,7 +17,7 @@ struct probe_command {
     int (*run)(struct probe *p);
 };
 /* Each ends with a name NULL. */
-extern const struct probe_command probe_iam[], probe_s3[], probe_emr[], probe_ec2[];
+extern const struct probe_command probe_iam[], probe_s3[], probe_emr[], probe_ec2[], probe_judge[];
 extern const struct aws_tags probe_tags;
 
 #define CALL(f, ...) f(p->run, &p->client, __VA_ARGS__, p->err)

@@ -3,6 +3,7 @@
 from tests.e2e.aws_probe import probe  # noqa: F401
 """
 
+import hashlib
 import json
 import os
 import subprocess
@@ -16,6 +17,11 @@ from tests.services import places
 SOURCES = sorted(Path(__file__).parent.glob("aws_probe*.c"))
 LAYERS = ("aws", "net", "core")
 LIBRARIES = "-lcurl -lpq -lssl -lcrypto -lcjson -lexpat -lyaml -lutf8proc -lpthread".split()
+
+
+def digest(text: str) -> str:
+    """How the probe shows a secret: as core/digest.h writes it."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _cached(build: Path, name: str) -> str:

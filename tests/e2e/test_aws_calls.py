@@ -1,23 +1,20 @@
 """Every call of src/aws against the stand-in for AWS, once; boto3 sees the same."""
 
-import hashlib
 import json
+import subprocess
+import sys
 import time
 from datetime import datetime, timezone
 
 import pytest
 
-from tests.e2e.aws_probe import probe, probe_program  # noqa: F401
-from tests.services.aws.testing import TRUST, allow, aws, make_role, make_user, policy, refused  # noqa: F401
+from tests.e2e.aws_probe import digest, probe, probe_program  # noqa: F401
+from tests.services import places
+from tests.services.aws.testing import TRUST, allow, aws, make_role, make_user, policy  # noqa: F401
 
 ACCOUNT = "123456789012"
 ANYTHING = policy(allow("s3:*"))
 TAGS = {"sluice:run": "7f3c9a", "sluice:step": "probe"}
-
-
-def digest(text):
-    """As core/digest.h writes it."""
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def tags_of(given):
@@ -222,7 +219,8 @@ def test_names_of_buckets_are_judged_before_anything_is_sent(aws, probe):
     assert aws.log.entries() == []
 
 
-KEYS = ["plain", "a+b", "with blank", "= : @ & ? #", "ü/€", "%2B", "~", "a//b", "( ) ! * '", "/leading", "dir/", "..x/.."]
+KEYS = ["plain", "a+b", "with blank", "= : @ & ? #", "ü/€", "%2B", "~", "a//b", "( ) ! * '", "/leading", "dir/",
+        "..x/.."]
 
 
 def test_objects_of_every_name(aws, probe):
@@ -376,7 +374,8 @@ def test_a_job_without_the_right_to_tag(aws, probe):
     pass_role = allow("iam:PassRole", role)
     keys = make_user(aws, allow("emr-serverless:StartJobRun", arn), pass_role, name="a")
     assert probe.good("start-job", app, "j1", role, "s3://stage-1/x.py", keys=keys)["untagged"] is True
-    keys = make_user(aws, allow(["emr-serverless:StartJobRun", "emr-serverless:TagResource"], arn + "*"), name="b")
+    both = ["emr-serverless:StartJobRun", "emr-serverless:TagResource"]
+    keys = make_user(aws, allow(both, arn + "*"), name="b")
     denied = probe.one("start-job", app, "j2", role, "s3://stage-1/x.py", keys=keys)
     assert denied.what == "iam:PassRole is denied" and role in denied.fix
 
@@ -409,8 +408,35 @@ def test_a_network_as_boto3_sees_it(aws, probe):
             assert [(r["protocol"], r["ranges"]) for r in group[ours]] == [
                 (r["IpProtocol"], [x["CidrIp"] for x in r["IpRanges"]] + [x["CidrIpv6"] for x in r["Ipv6Ranges"]])
                 for r in told[theirs]]
-    assert seen["nats"] == {n["NatGatewayId"]: n["State"] for n in ec2.describe_nat_gateways(Filter=wanted)["NatGateways"]}
+    nats = ec2.describe_nat_gateways(Filter=wanted)["NatGateways"]
+    assert seen["nats"] == {n["NatGatewayId"]: n["State"] for n in nats}
     assert seen["endpoints"] == {e["VpcEndpointId"]: e["ServiceName"]
                                  for e in ec2.describe_vpc_endpoints(Filters=wanted)["VpcEndpoints"]}
     gone = probe.one("network", "vpc-00000000")
     assert gone.ok and gone.result["subnets"] == {}
+
+
+# Another partition.
+
+
+@pytest.fixture
+def china(tmp_path):
+    """The stand-in for AWS of another partition, in a process of its own: moto has one in each process."""
+    folder = tmp_path / "china"
+    command = [sys.executable, "-m", "tests.services.aws", "--dir", folder, "--region", "cn-north-1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=places.REPO) as process:
+        assert process.stdout.readline() == "ready\n"
+        pairs = (line.split("=", 1) for line in (folder / "environment").read_text().splitlines())
+        yield dict(pairs)
+        process.terminate()
+
+
+def test_another_partition(aws, probe, china):
+    user, app = probe(["get", "user", "admin"], ["create-application", "x", "t1", "emr-7.12.0"], env=china)
+    assert user.result["arn"] == f"arn:aws-cn:iam::{ACCOUNT}:user/admin"
+    assert app.result["arn"].startswith(f"arn:aws-cn:emr-serverless:cn-north-1:{ACCOUNT}:/applications/")
+    identity, bucket, head = probe(["identity"], ["create-bucket", "stage-1"], ["head-bucket", "stage-1"], env=china)
+    assert identity.result["partition"] == "aws-cn"
+    assert bucket.ok and head.result == {"presence": 1, "region": "cn-north-1"}
+    foreign = probe.one("identity", env={**china, "AWS_REGION": "us-east-1"})
+    assert (foreign.kind, foreign.code) == ("refused", "InvalidClientTokenId"), foreign

@@ -39,6 +39,8 @@ KINDS = {
     "denied": "refuse the call's first permission with `reason` as the because-clause",
 }
 _SPOILING = frozenset("throttle error status captive redirect hostile expired_token denied".split())
+#: Answers of something that stands between: it knows nothing of AWS's request ids.
+NOT_AWS = frozenset("status captive redirect".split())
 
 
 @dataclass

@@ -17,7 +17,7 @@ from typing import Any
 
 from . import signature
 from .errors import AwsError, failure, identify, render
-from .faults import Fault, Faults, delivery_of, spoil, strike
+from .faults import NOT_AWS, Fault, Faults, delivery_of, spoil, strike
 from .judgement import Judged, judged, refusal
 from .messages import Answer, Call, Delivery, Request
 from .policies import Verdict
@@ -78,7 +78,8 @@ class Front:
             progress.code = "Defect"
             answer = Answer(501, [("Content-Type", "text/plain")], f"stand-in: {wrong}\n".encode())
         protocol = progress.call.protocol if progress.call else "rest-xml"
-        identify(answer, protocol, self._id_for(progress, request_id))
+        if not (progress.fault and progress.fault.kind in NOT_AWS):
+            identify(answer, protocol, self._id_for(progress, request_id))
         self._write_log(progress, answer, request_id)
         fault = progress.fault
         if fault and fault.stage == "after" and progress.call:
