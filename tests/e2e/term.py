@@ -33,6 +33,13 @@ def gap(label: str) -> str:
     return " +" if len(label) >= LABEL - 1 else "  +"
 
 
+def titled(title: str) -> str:
+    """A check's title as a pattern with what follows: whole, or cut where its column ends."""
+    if len(title) <= 25:
+        return rf"{re.escape(title)}(?:  +|$)"
+    return rf"(?:{re.escape(title)}(?: +|$)|{re.escape(title[:20])}[^…]{{0,9}}… )"
+
+
 class Wizard(Terminal):
     def wait_for(self, what: What, seconds: float = PATIENCE) -> None:
         """Until the text or pattern is on the screen, or the predicate (given the wizard) is true."""
@@ -180,7 +187,7 @@ class Wizard(Terminal):
     def check(self, title: str) -> tuple[str, str] | None:
         """Mark and rest of the line of a check; None when it is not on the screen."""
         for row in range(self.screen.lines):
-            if match := re.match(rf" *([{re.escape(MARKS + ASCII_MARKS)}]) {re.escape(title)}(?:  +(.*))?$", self._body(row)):
+            if match := re.match(rf" *([{re.escape(MARKS + ASCII_MARKS)}]) {titled(title)}(.*)$", self._body(row)):
                 return match[1], match[2] or ""
         return None
 
@@ -207,7 +214,7 @@ class Wizard(Terminal):
         self.press("Home")
         self.settle()
         for _ in range(60):
-            if re.match(rf" *\S {re.escape(title)}(  |$)", self.current()):
+            if re.match(rf" *\S {titled(title)}", self.current()):
                 return
             if not self.moves("Down"):
                 break
