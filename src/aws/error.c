@@ -150,6 +150,8 @@ struct cause {
 #define KEY_FIX "check the key id and the region; a new key needs some seconds"
 #define SECRET_WHY "The secret access key does not belong to this key id."
 #define SECRET_FIX "enter the secret again; it has 40 characters and may hold + and /"
+#define SCOPE_WHY "The endpoint that was called is not that of the region."
+#define SCOPE_FIX "check the region, and AWS_ENDPOINT_URL if it is set"
 #define CLOCK_WHY "The clock of this machine is off, and correcting it by AWS's did not help."
 #define CLOCK_FIX "set the clock"
 #define EXPIRED_WHY "The temporary credentials have expired."
@@ -175,11 +177,15 @@ static const struct cause causes[] = {
      "activate it in the account settings of IAM, or take another region"},
     {"SignatureDoesNotMatch", "Signature expired", PROBLEM_REFUSED, WHO_YOU, CLOCK_WHY, CLOCK_FIX},
     {"SignatureDoesNotMatch", "not yet current", PROBLEM_REFUSED, WHO_YOU, CLOCK_WHY, CLOCK_FIX},
+    {"SignatureDoesNotMatch", "scoped to a valid region", PROBLEM_REFUSED, WHO_YOU, SCOPE_WHY,
+     SCOPE_FIX},
     {"SignatureDoesNotMatch", NULL, PROBLEM_REFUSED, WHO_YOU, SECRET_WHY, SECRET_FIX},
     {"InvalidSignatureException", "Signature expired", PROBLEM_REFUSED, WHO_YOU, CLOCK_WHY,
      CLOCK_FIX},
     {"InvalidSignatureException", "not yet current", PROBLEM_REFUSED, WHO_YOU, CLOCK_WHY,
      CLOCK_FIX},
+    {"InvalidSignatureException", "scoped to a valid region", PROBLEM_REFUSED, WHO_YOU, SCOPE_WHY,
+     SCOPE_FIX},
     {"InvalidSignatureException", NULL, PROBLEM_REFUSED, WHO_YOU, SECRET_WHY, SECRET_FIX},
     {"ExpiredToken", NULL, PROBLEM_REFUSED, WHO_YOU, EXPIRED_WHY, EXPIRED_FIX},
     {"ExpiredTokenException", NULL, PROBLEM_REFUSED, WHO_YOU, EXPIRED_WHY, EXPIRED_FIX},

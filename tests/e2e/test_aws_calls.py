@@ -439,4 +439,4 @@ def test_another_partition(aws, probe, china):
     assert identity.result["partition"] == "aws-cn"
     assert bucket.ok and head.result == {"presence": 1, "region": "cn-north-1"}
     foreign = probe.one("identity", env={**china, "AWS_REGION": "us-east-1"})
-    assert (foreign.kind, foreign.code) == ("refused", "InvalidClientTokenId"), foreign
+    assert (foreign.kind, foreign.why) == ("refused", "The endpoint that was called is not that of the region.")
