@@ -173,8 +173,8 @@ static void web_identity_counts_before_a_profile_and_is_said(void **state)
 static void static_keys_are_not_taken_for_a_role(void **state)
 {
     (void)state;
-    static const char *const before[] = {"role_arn = arn:aws:iam::123456789012:role/x\n"
-                                         "source_profile = data",
+    static const char *const before[] = {("role_arn = arn:aws:iam::123456789012:role/x\n"
+                                          "source_profile = data"),
                                          "web_identity_token_file = /x", "sso_session = corp",
                                          "sso_start_url = https://corp.awsapps.com/start"};
     write_file("credentials", two_profiles);
