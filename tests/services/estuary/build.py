@@ -40,7 +40,12 @@ class Build:
     def fail(self, kind: str, name: str, detail: str, pointer: str = "") -> None:
         """Note an error. A scope without a pointer is the spec's own."""
         self.errors.append((f"flow://{kind}/{name}" + (f"#{pointer}" if pointer else ""), detail))
-        self.status = {"type": "buildFailed"}
+        self.status = {**self.status, "type": "buildFailed"}
+
+    def kind_of(self, row: Row) -> str:
+        """The type of a drafted spec; of a deletion, that of what it deletes."""
+        live = self.world.store.one("live_specs", catalog_name=row["catalog_name"])
+        return str(row["spec_type"] or (live["spec_type"] if live else "capture"))
 
     # What there is, with the draft laid over it.
 
@@ -112,7 +117,7 @@ def _expectations(build: Build) -> bool:
         if row["expect_pub_id"] not in (None, actual):
             failures.append({"catalog_name": row["catalog_name"], "expected": row["expect_pub_id"],
                              "actual": live and actual})
-            build.errors.append((f"flow://{row['spec_type'] or 'capture'}/{row['catalog_name']}",
+            build.errors.append((f"flow://{build.kind_of(row)}/{row['catalog_name']}",
                                  f"expected publication ID {row['expect_pub_id']} was not matched (it's actually "
                                  f"{actual}): your changes have already been published or another publication has "
                                  "modified this spec; please try again with a fresh copy of the spec."))
@@ -135,7 +140,7 @@ def _shapes(build: Build) -> None:
 
 def _authorised(build: Build) -> None:
     for row in build.rows:
-        name, kind = row["catalog_name"], row["spec_type"] or "capture"
+        name, kind = row["catalog_name"], build.kind_of(row)
         if not build.world.may(build.caller, name, "admin"):
             build.fail(kind, name, "User is not authorized to create or change this catalog name")
             continue
