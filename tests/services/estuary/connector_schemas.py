@@ -46,7 +46,9 @@ def _object(required: str = "", closed: bool = False, **properties: Schema) -> S
 
 
 def _variant(discriminator: str, value: str, required: str = "", **properties: Schema) -> Schema:
-    return _object(required, **{discriminator: _text(const=value, default=value), **properties})
+    found = _object(required, False, **properties)
+    found["properties"] = {discriminator: _text(const=value, default=value), **properties}
+    return found
 
 
 def _one_of(discriminator: str, *variants: Schema) -> Schema:

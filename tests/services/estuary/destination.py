@@ -8,6 +8,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,10 +146,12 @@ class Destination:
         client, key = self._client("s3"), "/".join(part for part in (path.strip("/"), str(uuid.uuid4())) if part)
         where = f"s3://{bucket}/{path}".rstrip("/")
         found = []
-        for verb, call in (("list", lambda: client.list_objects_v2(Bucket=bucket, Prefix=path)),
-                           ("write to", lambda: client.put_object(Bucket=bucket, Key=key, Body=b"test")),
-                           ("read from", lambda: client.get_object(Bucket=bucket, Key=key)["Body"].read()),
-                           ("delete from", lambda: client.delete_object(Bucket=bucket, Key=key))):
+        calls: tuple[tuple[str, Callable[[], Any]], ...] = (
+            ("list", lambda: client.list_objects_v2(Bucket=bucket, Prefix=path)),
+            ("write to", lambda: client.put_object(Bucket=bucket, Key=key, Body=b"test")),
+            ("read from", lambda: client.get_object(Bucket=bucket, Key=key)),
+            ("delete from", lambda: client.delete_object(Bucket=bucket, Key=key)))
+        for verb, call in calls:
             try:
                 call()
             except ClientError as wrong:

@@ -93,15 +93,16 @@ def merge(capture_name: str, capture: Json, tables: list[Row], history: bool, ad
         path = table["schema"], table["table"]
         binding = bound.get(path)
         if binding is None:
-            target = names.folder(capture_name) + "/".join(names.recommended(part) for part in path)
+            recommended = names.folder(capture_name) + "/".join(names.recommended(part) for part in path)
             resource = {"namespace": path[0], "stream": path[1]}
             if not (table.get("key") or table.get("fallback")):
                 resource["mode"] = "Without Primary Key"
-            binding = {"resource": resource, "target": target} | ({} if add else {"disable": True})
+            binding = {"resource": resource, "target": recommended} | ({} if add else {"disable": True})
             capture["bindings"].append(binding)
         if not binding.get("disable"):
             spec = collection(table, history)
-            before = known.get(binding["target"])
-            found[binding["target"]] = {**(before or {}), **spec} | ({"key": before["key"]} if before else {})
-            found[binding["target"]].pop("schema", None)
+            target = str(binding["target"])
+            before = known.get(target)
+            found[target] = {**(before or {}), **spec} | ({"key": before["key"]} if before else {})
+            found[target].pop("schema", None)
     return capture, found

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graphql import GraphQLError, OperationDefinitionNode, build_schema, graphql_sync, parse
+from graphql import (
+    GraphQLError,
+    OperationDefinitionNode,
+    build_schema,
+    graphql_sync,
+    parse,
+)
 from graphql.language.ast import FieldNode
 
 from tests.services.aws.messages import Answer, Defect, Request

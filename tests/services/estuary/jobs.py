@@ -147,11 +147,11 @@ class Jobs:
         assert connector
         image = connector["image_name"] + tag["image_tag"]
         config, faults = open_config(world, tag["endpoint_spec_schema"], row["endpoint_config"])
-        wrong = faults[0][1] if faults else OWN_RULES[connector["_family"]](config)
+        wrong = faults[0][1] if faults or config is None else OWN_RULES[connector["_family"]](config)
         scope = f"flow://capture/{name}"
         if wrong:
             return lambda: ({"type": "discoverFailed"}, [(scope, wrong)])
-        settings = copy.copy(world.settings)
+        settings, history = copy.copy(world.settings), bool(config and config.get("historyMode"))
 
         def go_on() -> tuple[Row, list[tuple[str, str]]]:
             try:
@@ -160,7 +160,7 @@ class Jobs:
                 return {"type": "discoverFailed"}, [(scope, str(failed))]
             with world.lock:
                 if self._alive("discovers", row):
-                    self._into_draft(row, image, tables, bool(config.get("historyMode")))
+                    self._into_draft(row, image, tables, history)
             return {"type": "success"}, []
 
         return go_on
@@ -174,7 +174,7 @@ class Jobs:
         store, name, draft = self._world.store, row["capture_name"], row["draft_id"]
         live = store.one("live_specs", catalog_name=name)
         staged = store.one("draft_specs", draft_id=draft, catalog_name=name) or live
-        capture = copy.deepcopy(staged["spec"]) if staged and staged["spec"] else {
+        capture: Json = copy.deepcopy(staged["spec"]) if staged and staged["spec"] else {
             "autoDiscover": {"addNewBindings": True, "evolveIncompatibleCollections": True}, "bindings": []}
         capture["endpoint"] = {"connector": {"image": image, "config": row["endpoint_config"]}}
         auto = capture.get("autoDiscover")
@@ -255,7 +255,7 @@ class Jobs:
         for drafted in build.rows:
             name = drafted["catalog_name"]
             if drafted["spec"] is None:
-                store.remove("live_specs", lambda live: bool(live["catalog_name"] == name))
+                store.remove("live_specs", lambda live, gone=name: bool(live["catalog_name"] == gone))  # type: ignore[misc]
                 continue
             values = {"spec": drafted["spec"], "spec_type": drafted["spec_type"], "last_pub_id": row["id"],
                       "last_build_id": row["id"], "updated_at": now, "_plane": build.planes[name],

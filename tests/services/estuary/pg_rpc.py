@@ -12,7 +12,6 @@ from .store import Row, colons
 from .world import LEVELS, Caller, World
 
 
-
 @dataclass(frozen=True)
 class Function:
     """parameters: name -> type; rows: whether it returns a set; anybody: whether no login is needed."""

@@ -67,7 +67,7 @@ def postgres(config: Json) -> str:
              "GCPIAM": "gcp_service_account_to_impersonate gcp_workload_identity_pool_audience",
              "AzureIAM": "azure_client_id azure_tenant_id"}
     address = str(config.get("address", ""))
-    wrong = _missing(config, "address user") or _missing(credentials, needs.get(credentials.get("auth_type"), ""))
+    wrong = _missing(config, "address user") or _missing(credentials, needs.get(str(credentials.get("auth_type")), ""))
     if wrong:
         return wrong
     if re.search(r"\.pooler\.supabase\.com(:6543)?$", address):

@@ -93,10 +93,10 @@ def clear_secrets(schema: Json, config: Json) -> list[str]:
         return []
     found = []
     for path in sorted(secret_paths(schema, config), key=str):
-        value = config
+        value: Json = config
         for part in path:
             value = value[part]
-        if value not in (None, ""):
+        if value is not None and value != "":
             found.append("/" + "/".join(str(part) for part in path))
     return found
 

@@ -108,7 +108,7 @@ def _check(value: Json, kind: str, at: str, found: list[tuple[str, str]]) -> Non
     elif kind == "source" or kind == "collection-source":
         _check(value, "name" if isinstance(value, str) else f"{kind}-object", at, found)
     elif kind == "target-naming":
-        strategy = value.get("strategy") if isinstance(value, dict) else None
+        strategy: Json = value.get("strategy") if isinstance(value, dict) else None
         wrong = _choice(strategy, tuple(STRATEGIES))
         if wrong:
             found.append((at, wrong))

@@ -18,7 +18,8 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from .age import AgeError, Identity, seal as age_seal
+from .age import AgeError, Identity
+from .age import seal as age_seal
 
 SUFFIX = "_sops"
 VERSION = "3.13.3"
@@ -127,7 +128,7 @@ def open_sealed(document: dict[str, Json], identity: Identity) -> dict[str, Json
         digest.update(_as_bytes(value))
         return value
 
-    config = _walk({name: value for name, value in document.items() if name != "sops"}, (), leaf)
+    config: dict[str, Json] = _walk({name: value for name, value in document.items() if name != "sops"}, (), leaf)
     if _decrypt(key, told["mac"], told["lastmodified"]) != digest.hexdigest().upper():
         raise SopsError("MAC mismatch")
     return config

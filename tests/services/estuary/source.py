@@ -66,7 +66,7 @@ class Source:
             raise SourceError("the stand-in logs in by password only")
         address = self.config["address"]
         host, colon, port = address.rpartition(":") if ":" in address else (address, "", "")
-        options = {"sslrootcert": self.ca_file} if self.ca_file else {}
+        options: Json = {"sslrootcert": self.ca_file} if self.ca_file else {}
         try:
             return psycopg.connect(
                 host=host.strip("[]"), port=int(port) if colon else 5432, dbname=self.config["database"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.services.aws import hostile
 from tests.services.aws.faults import Fault
 from tests.services.aws.messages import Answer, Call
@@ -51,12 +53,12 @@ def _denied(call: Call, reason: str) -> Answer:
         what = call.operation.split(".")[0]
         return errors.pg(403, "42501", reason or f'new row violates row-level security policy for table "{what}"').answer
     if call.service == "graphql":
-        more = {"error": "PermissionDenied", "message": reason, "missing_capabilities": ["CatalogRead"]}
+        more: dict[str, Any] = {"error": "PermissionDenied", "message": reason, "missing_capabilities": ["CatalogRead"]}
         return _graphql(f"PermissionDenied: {reason or 'missing capability'}", more)
     return errors.denied(reason or "missing capability", ["CatalogRead"]).answer
 
 
-def _graphql(message: str, extensions: dict[str, object] | None = None) -> Answer:
+def _graphql(message: str, extensions: dict[str, Any] | None = None) -> Answer:
     return errors.json_answer(200, {"data": None, "errors": [{"message": message, "extensions": extensions or {}}]})
 
 

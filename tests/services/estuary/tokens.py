@@ -38,7 +38,7 @@ def interval(text: str) -> float:
     """Seconds of a PostgreSQL interval (`90d`, `1 day`) or an ISO 8601 duration (`P90D`)."""
     iso = _ISO.fullmatch(text)
     if iso and any(iso.groups()):
-        return float(sum(int(part or 0) * unit for part, unit in zip(iso.groups(), _ISO_UNITS)))
+        return float(sum(int(part or 0) * unit for part, unit in zip(iso.groups(), _ISO_UNITS, strict=True)))
     match = re.fullmatch(r"\s*(\d+)\s*([a-z]+)\s*", text)
     if not match or match[2] not in _UNITS:
         raise ValueError(f'invalid input syntax for type interval: "{text}"')
