@@ -236,6 +236,7 @@ struct terminal *term_open(int in, int out, bool no_color, struct problem *err)
         return NULL;
     }
     use_env(FALSE);
+    use_tioctl(TRUE); /* the entry of the Linux console names no size: newterm would fail */
     set_escdelay(ESC_DELAY_MS);
     t->screen = newterm(NULL, t->fout, t->fin);
     if (t->screen == NULL) {

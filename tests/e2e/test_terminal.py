@@ -365,6 +365,16 @@ def test_report_to_a_terminal_is_coloured_and_to_a_pipe_is_not(sluice, wizard):
     assert not re.search(rb"\x1b\[[0-9;]*m", bytes(w.output))
 
 
+@pytest.mark.parametrize("term", ["linux", "vt100", "screen", "xterm-mono"])
+def test_terminals_whose_entry_names_no_size(wizard, term):
+    """The Linux console's does not: the size is the kernel's to tell."""
+    w = wizard(env={"TERM": term}, rows=30, cols=100)
+    w.wait_for("Name")
+    assert "cannot be used" not in w.picture()
+    w.press("Ctrl-C", "Ctrl-C")
+    w.assert_ends(130)
+
+
 def test_exported_size_is_not_believed(wizard):
     w = wizard(rows=30, cols=90, env={"LINES": "5", "COLUMNS": "9"})
     assert "F10 quit" in w.footer()
