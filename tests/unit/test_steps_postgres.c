@@ -469,6 +469,21 @@ static void row_security_blocks(void **state)
     assert_int_equal(o->item_count, 1);
 }
 
+/* CREATE POLICY … TO and ALTER ROLE want the user to be there: its making may not wait for them. */
+static void row_security_lets_the_plan_make_the_user(void **state)
+{
+    (void)state;
+    AUTO_WORLD w;
+    world_open(&w);
+    world_no_role(&w);
+    struct postgres_table *t = world_table(&w, "public.notes");
+    t->secured = t->hidden_rows = true;
+    AUTO_OUTCOME *o = world_judge(&w, "postgres.row_security");
+    assert_int_equal(o->status, STATUS_WARNED);
+    assert_has(o->fix, "once the plan has made the user");
+    assert_int_equal(item_of(o, "public.notes")->status, STATUS_WARNED);
+}
+
 static void generated_columns_are_told(void **state)
 {
     (void)state;
@@ -798,6 +813,7 @@ int main(void)
         cmocka_unit_test(colliding_names_are_both_shown),
         cmocka_unit_test(keys_as_estuary_takes_them),
         cmocka_unit_test(row_security_blocks),
+        cmocka_unit_test(row_security_lets_the_plan_make_the_user),
         cmocka_unit_test(generated_columns_are_told),
         cmocka_unit_test(unknown_sizes_make_no_totals),
         cmocka_unit_test(a_naked_table_is_danger),

@@ -218,8 +218,12 @@ const struct check postgres_check_keys = {
 static void run_row_security(struct run *run, struct outcome *out)
 {
     const struct postgres_tables *t = chosen(run);
+    const struct postgres_role *role = run_fact(run, FACT_ROLE, &postgres_role_type);
     const char *user = run_text(run, "postgres.user");
     AUTO(xfree) char *quoted = pg_quote_ident(user);
+    /* Neither way out can be taken for a user that the plan has still to make: a failure would hold
+     * back that very plan. */
+    bool planned = !role->exists;
     size_t hidden = 0, secured = 0;
     for (size_t i = 0; i < t->count; i++) {
         const struct postgres_table *r = &t->rows[i];
@@ -230,29 +234,35 @@ static void run_row_security(struct run *run, struct outcome *out)
         AUTO(xfree)
         char *fix = xasprintf("CREATE POLICY flow_reads ON %s FOR SELECT TO %s USING (true);",
                               r->written, quoted);
-        outcome_item(out, STATUS_FAILED, r->written, "its policies hide rows from the capture user",
-                     fix);
+        outcome_item(out, planned ? STATUS_WARNED : STATUS_FAILED, r->written,
+                     "its policies hide rows from the capture user", fix);
     }
     if (hidden == 0) {
         outcome_pass(out, secured == 0 ? "no table uses it" : "%zu use it, none hides rows from %s",
                      secured, user);
         return;
     }
-    outcome_fail(out, "row security",
-                 "%zu table%s would be copied without the rows that policies hide", hidden,
-                 hidden == 1 ? "" : "s");
+    AUTO(xfree)
+    char *line = xasprintf("%zu table%s would be copied without the rows that policies hide",
+                           hidden, hidden == 1 ? "" : "s");
+    if (planned)
+        outcome_warn(out, "%s", line);
+    else
+        outcome_fail(out, "row security", "%s", line);
     outcome_why(out, "The first copy sees only what the policies show, often nothing, without an "
                      "error, while later changes come through for all rows.");
-    outcome_fix(out, WHO_DBA,
-                "ALTER ROLE … BYPASSRLS for the capture user, or give it a policy; or leave %s out",
-                hidden == 1 ? "it" : "them");
+    outcome_fix(
+        out, WHO_DBA,
+        "%sALTER ROLE … BYPASSRLS for the capture user, or give it a policy; or leave %s out",
+        planned ? "once the plan has made the user: " : "", hidden == 1 ? "it" : "them");
     outcome_copy_command(out, "ALTER ROLE %s BYPASSRLS;", quoted);
 }
 
 const struct check postgres_check_row_security = {
     .id = "postgres.row_security",
     .title = "row security hides nothing",
-    .reads = (const char *const[]){"postgres.tables", "postgres.user", FACT_CHOSEN, NULL},
+    .reads =
+        (const char *const[]){"postgres.tables", "postgres.user", FACT_ROLE, FACT_CHOSEN, NULL},
     .severity = SEV_BLOCKS,
     .cause =
         "Row-level security is on for a chosen table, and its policies hide rows from the capture "
