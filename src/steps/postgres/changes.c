@@ -160,7 +160,7 @@ static int taken_by_another(const struct live *l, struct problem *err)
                  l->found.role->name);
     problem_fix(
         err, WHO_YOU,
-        "choose another name for the capture user, or live_look at the plan again to adopt it");
+        "choose another name for the capture user, or look at the plan again to adopt it");
     return -1;
 }
 

@@ -73,7 +73,7 @@ static int not_announced(const struct live *l, const char *item, struct problem 
 {
     problem_fail(err, PROBLEM_CONFLICT, "changed", "%s needs more by now than was shown: %s",
                  l->change->title, item);
-    problem_fix(err, WHO_YOU, "live_look at the plan again, then apply it");
+    problem_fix(err, WHO_YOU, "look at the plan again, then apply it");
     return -1;
 }
 
