@@ -13,10 +13,23 @@ const char *postgres_sql_quick(int version)
     return version >= 110000 ? "SET jit = off" : "SELECT 1";
 }
 
+/* SQLSTATE 22021: the server has bytes it may not send as UTF-8. Of what a survey asks for, only
+ * names can be that. */
+static void explain_bytes(struct problem *p)
+{
+    if (p->code == NULL || strcmp(p->code, "22021") != 0)
+        return;
+    problem_why(p, "A name in the database is not UTF-8. Only the encoding SQL_ASCII lets such a "
+                   "name in, and with it nobody who reads UTF-8 can list the tables.");
+    problem_fix(p, WHO_DBA,
+                "rename it, or move the data into a database that was made with an encoding");
+}
+
 int postgres_first_failure(struct pg_item *items, size_t count, struct problem *err)
 {
     for (size_t i = 0; i < count; i++) {
         if (items[i].result == NULL) {
+            explain_bytes(&items[i].problem);
             problem_move(err, &items[i].problem);
             return -1;
         }

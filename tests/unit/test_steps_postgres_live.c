@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "postgres/round_trip.h"
+#include "postgres/survey_rows.h"
 #include "postgres/transact.h"
 #include "steps/postgres/changes.h"
 
@@ -322,6 +323,75 @@ static void later_tables_are_added_and_only_they_taken_back(void **state)
     undo_all(&first);
 }
 
+/* A table renamed since keeps its right, which keeps the user. */
+static void a_user_who_holds_more_is_told_how_to_go_on(void **state)
+{
+    (void)state;
+    AUTO_WORLD w;
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    struct plan p;
+    look_around(&w, "public.orders");
+    apply_all(&w);
+    plan_init(&p);
+    postgres_plan(world_snapshot(&w), &p);
+    const struct change *role = plan_find(&p, "postgres.role");
+    sql("GRANT SELECT ON clicks TO flow_shop");
+    struct run *run = run_new_detached(world_snapshot(&w), net, 20000);
+    assert_int_equal(role->kind->undo(run, role, &err), -1);
+    assert_string_equal(err.code, "2BP01");
+    assert_int_equal(err.who, WHO_DBA);
+    assert_non_null(strstr(err.fix, "REVOKE what is named from flow_shop"));
+    run_free(run);
+    plan_release(&p);
+    sql("REVOKE SELECT ON clicks FROM flow_shop");
+    undo_all(&w);
+}
+
+/* The journal is a file that people edit: items of another form are none. */
+static void items_of_another_form_take_nothing_back(void **state)
+{
+    (void)state;
+    AUTO_WORLD w;
+    struct plan p;
+    look_around(&w, TABLES);
+    apply_all(&w);
+    plan_init(&p);
+    postgres_plan(world_snapshot(&w), &p);
+    for (size_t i = 0; i < p.count; i++) {
+        struct change *c = p.changes[i];
+        struct node *items = node_list();
+        node_add(items, node_map());
+        node_add(items, node_list());
+        node_set(c->args, "items", items);
+        AUTO_PROBLEM err = PROBLEM_INIT;
+        struct run *run = run_new_detached(world_snapshot(&w), net, 20000);
+        /* a published table keeps its identity: that is refused */
+        if (c->kind->undo(run, c, &err) != 0 && c->kind != &postgres_kind_repair)
+            fail_msg("undo %s: %s", c->id, err.what);
+        run_free(run);
+    }
+    plan_release(&p);
+    assert_nothing_planned(TABLES);
+    undo_all(&w);
+}
+
+/* As a table's name does that an SQL_ASCII database let in. */
+static void bytes_that_are_no_text_are_explained(void **state)
+{
+    (void)state;
+    struct run *run = new_run(10000);
+    AUTO_PG *pg = open_plain(run);
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    struct pg_item item = {.name = "tables", .sql = "SELECT convert_from('\\xff', 'UTF8')"};
+    assert_int_equal(pg_pipeline(run, pg, &item, 1, &err), 0);
+    assert_int_equal(postgres_first_failure(&item, 1, &err), -1);
+    assert_non_null(strstr(err.why, "SQL_ASCII"));
+    assert_int_equal(err.who, WHO_DBA);
+    assert_non_null(strstr(err.fix, "rename it"));
+    pg_items_release(&item, 1);
+    run_free(run);
+}
+
 /* --- the guard
  * ------------------------------------------------------------------------------------ */
 
@@ -517,8 +587,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_server_is_surveyed),
         cmocka_unit_test(row_security_is_judged_for_the_user),
+        cmocka_unit_test(bytes_that_are_no_text_are_explained),
         cmocka_unit_test(all_is_made_proved_and_taken_back),
         cmocka_unit_test(later_tables_are_added_and_only_they_taken_back),
+        cmocka_unit_test(a_user_who_holds_more_is_told_how_to_go_on),
+        cmocka_unit_test(items_of_another_form_take_nothing_back),
         cmocka_unit_test(a_table_that_lost_its_key_is_not_published),
         cmocka_unit_test(a_table_that_is_gone_is_left_out),
         cmocka_unit_test(more_than_was_shown_is_not_sent),

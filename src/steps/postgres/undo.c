@@ -63,6 +63,13 @@ static const char *argument(const struct change *c, const char *key)
     return text != NULL ? text : "";
 }
 
+/* What the journal lists of a change; "" for what a hand made of another form. */
+static const char *item_at(const struct node *items, size_t i)
+{
+    const char *text = node_text(items->items[i]);
+    return text != NULL ? text : "";
+}
+
 int postgres_undo_role(struct run *run, const struct change *c, struct problem *err)
 {
     struct undoing u;
@@ -81,7 +88,13 @@ int postgres_undo_role(struct run *run, const struct change *c, struct problem *
         if (postgres_announced(c, "rds_replication"))
             add(&u, xasprintf("REVOKE rds_replication FROM %s", user));
     }
-    return finish(run, &u, there < 0 ? -1 : 0, err);
+    int rc = finish(run, &u, there < 0 ? -1 : 0, err);
+    if (rc != 0 && err != NULL && err->code != NULL && strcmp(err->code, "2BP01") == 0)
+        problem_fix(err, WHO_DBA,
+                    "it holds more than was given here, or a table was renamed since: REVOKE what "
+                    "is named from %s, then undo again",
+                    user);
+    return rc;
 }
 
 /* "usage audit", "select public.orders", "connect". */
@@ -112,7 +125,7 @@ int postgres_undo_grants(struct run *run, const struct change *c, struct problem
     const struct node *items = node_get(c->args, "items");
     int rc = exists(run, u.pg, has_role, name, err);
     for (size_t i = 0; rc == 1 && items != NULL && i < items->count; i++)
-        if (revoke(run, &u, node_text(items->items[i]), user, err) != 0)
+        if (revoke(run, &u, item_at(items, i), user, err) != 0)
             rc = -1;
     return finish(run, &u, rc < 0 ? -1 : 0, err);
 }
@@ -174,7 +187,7 @@ int postgres_undo_repair(struct run *run, const struct change *c, struct problem
     if (rc == 1)
         add(&u, xasprintf("ALTER TABLE %s REPLICA IDENTITY %s", table, word));
     for (size_t i = 0; rc == 1 && items != NULL && i < items->count; i++) {
-        const char *item = node_text(items->items[i]); /* "full <partition>" */
+        const char *item = item_at(items, i); /* "full <partition>" */
         if (strncmp(item, "full ", 5) == 0)
             add(&u, xasprintf("ALTER TABLE %s REPLICA IDENTITY DEFAULT", item + 5));
     }
@@ -190,7 +203,7 @@ static int drop_members(struct run *run, struct undoing *u, const struct change 
         " WHERE p.pubname = $2::name AND r.prrelid = to_regclass($1)";
     const struct node *items = node_get(c->args, "items");
     for (size_t i = 0; items != NULL && i < items->count; i++) {
-        const char *item = node_text(items->items[i]);
+        const char *item = item_at(items, i);
         if (strncmp(item, "add ", 4) != 0)
             continue;
         const char *const params[] = {item + 4, argument(c, "publication")};
