@@ -2,6 +2,8 @@
 
 import base64
 import json
+import os
+import signal
 import threading
 import time
 from urllib.parse import quote
@@ -348,8 +350,9 @@ def test_a_process_that_is_killed_goes_on_where_it_was(tmp_path):
         url, environment, token = server.url, server.client_environment(), server.token_file.read_text().strip()
         assert environment["SLUICE_ESTUARY_PG_URL"] == url + "/rest/v1"
         assert server.token_file.stat().st_mode & 0o077 == 0 == server.age_key_file.stat().st_mode & 0o077
-        server.control("/grants", {"prefix": "newCo/", "capability": "admin"})
         draft = Client(_Elsewhere(server), _login(server, token)).draft()
+        server.control("/grants", {"prefix": "newCo/", "capability": "admin"})
+        os.kill(server.told["pid"], signal.SIGKILL)
     with server:
         assert (server.url, server.client_environment()) == (url, environment)
         assert server.control("/contents")["drafts"] == [draft.replace(":", "")]

@@ -135,6 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
             ask: Ask = {key: values[0] for key, values in parse_qs(parts.query).items()}
             ask.update(json.loads(body) if body else {})
             status, answer = 200, method(ask)
+            self.control.estuary.save()
         except Exception as wrong:  # noqa: BLE001 - told to the test that asked
             status, answer = 400, {"error": repr(wrong)}
         content = json.dumps(answer, default=str).encode() + b"\n"

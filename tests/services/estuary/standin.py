@@ -100,6 +100,11 @@ class EstuaryStandIn:
                 "jwt_secret": self.world.jwt_secret, "identity": self.world.identity.text, "pasted": self.pasted,
                 "now": self.clock.now()})
 
+    def save(self) -> None:
+        """Keep what has changed, if anything is to be kept."""
+        with self.front.lock:
+            self._save()
+
     def _listen(self, certificate: tuple[Path, Path] | None = None, port: int = 0) -> Server:
         def handle(request: Request) -> tuple[Answer, Delivery]:
             return self.front.handle(request)
@@ -120,8 +125,7 @@ class EstuaryStandIn:
         self._servers.clear()
         self._control.stop()
         self.jobs.wait(5.0)
-        with self.front.lock:
-            self._save()
+        self.save()
         if self._temporary:
             self._temporary.cleanup()
 
