@@ -58,6 +58,7 @@ struct outcome {
     size_t given_count;
     struct given *given;
     struct digest digest; /* of what the check read; set by the engine */
+    struct digest plain;  /* the same without secrets; set by the wizard */
     int64_t at;           /* wall seconds when it ended */
     int64_t took_ms;
 };

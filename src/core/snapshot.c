@@ -214,7 +214,14 @@ const void *snap_fact(const struct snapshot *s, const char *id, const struct fac
     return fact_data(s->facts[i], type);
 }
 
-struct digest snap_digest(const struct snapshot *s, const char *salt, const char *const *ids)
+static bool is_secret(const struct snapshot *s, const char *id)
+{
+    int field = rows_field(s->rows, id);
+    return field >= 0 && s->rows->fields[field]->kind == FIELD_SECRET;
+}
+
+static struct digest digest_by(const struct snapshot *s, const char *salt, const char *const *ids,
+                               bool secrets)
 {
     struct hasher *h = hasher_new();
     hasher_text(h, salt);
@@ -224,8 +231,18 @@ struct digest snap_digest(const struct snapshot *s, const char *salt, const char
         int fact = rows_fact(s->rows, id);
         if (fact >= 0)
             hasher_bytes(h, s->digests[fact].b, DIGEST_HEX / 2); /* as many as a kept one has */
-        else
+        else if (secrets || !is_secret(s, id))
             value_hash(snap_value(s, id), h);
     }
     return hasher_end(h);
+}
+
+struct digest snap_digest(const struct snapshot *s, const char *salt, const char *const *ids)
+{
+    return digest_by(s, salt, ids, true);
+}
+
+struct digest snap_digest_plain(const struct snapshot *s, const char *salt, const char *const *ids)
+{
+    return digest_by(s, salt, ids, false);
 }

@@ -40,6 +40,10 @@ int64_t state_saved_at(const struct state *s);                   /* wall; 0 neve
  * disk as it is. */
 bool state_worth_saving(const struct state *s, const struct wizard *w);
 
+/* What is kept of a fact: of the one at hand, else what the file has, which may be of other answers
+ * than the present ones. node_free; NULL = nothing. */
+struct node *state_kept_fact(const struct state *s, const struct wizard *w, const char *fact);
+
 /* --- secrets
  * --------------------------------------------------------------------------------------- */
 

@@ -141,6 +141,9 @@ static struct outcome *outcome_from_node(const struct node *n)
         o->kind = PROBLEM_REFUSED;
     o->status = status;
     o->digest = d;
+    hex = node_get_text(n, "plain");
+    if (hex == NULL || !digest_parse(hex, &o->plain))
+        o->plain = (struct digest){{0}};
     o->at = at;
     o->line = shown_text(n, "line", CLEAN_LINE);
     o->code = shown_text(n, "code", CLEAN_LINE);

@@ -134,6 +134,18 @@ static void fill_facts(struct state *s, struct wizard *w)
     }
 }
 
+struct node *state_kept_fact(const struct state *s, const struct wizard *w, const char *fact)
+{
+    int i = rows_fact(wizard_rows(w), fact);
+    const struct fact *f = i >= 0 ? wizard_fact(w, i) : NULL;
+    if (f != NULL) {
+        const struct fact_type *type = fact_type_of(f);
+        return type->save != NULL ? type->save(fact_data(f, type)) : NULL;
+    }
+    const struct node *kept = node_get(node_get(node_get(s->doc, "facts"), fact), "value");
+    return kept != NULL ? node_copy(kept) : NULL;
+}
+
 static void fill_check(struct node *n, const struct outcome *o)
 {
     char hex[DIGEST_HEX];
@@ -142,6 +154,8 @@ static void fill_check(struct node *n, const struct outcome *o)
     node_set_text(n, "status", status_name(o->status));
     node_set_text(n, "at", at);
     node_set_text(n, "digest", hex);
+    digest_hex(&o->plain, hex);
+    node_set_text(n, "plain", digest_none(&o->plain) ? NULL : hex);
     node_set_text(n, "line", o->line);
     bool bad =
         o->status == STATUS_FAILED || o->status == STATUS_WARNED || o->status == STATUS_UNREACHABLE;

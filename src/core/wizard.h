@@ -97,6 +97,9 @@ void wizard_check_view(struct wizard *w, int check, struct check_view *out);
  * long as its facts: while the outcomes of their givers are of present inputs. A refused login does
  * not age: to repeat it by itself could lock the account. */
 bool wizard_check_current(struct wizard *w, int check);
+/* It is of the present answers and facts, whatever its age and whether or not its secrets are at
+ * hand: what may be reported of it by a process that did not run it. */
+bool wizard_check_stands(struct wizard *w, int check);
 /* Why a check cannot run now, without regard to an outcome it has; "" = it can. */
 void wizard_check_waits(struct wizard *w, int check, char *out, size_t size);
 /* Index of the check that must run first (giver of a fact that is missing or of other inputs, or

@@ -84,6 +84,25 @@ bool wizard_check_applies(struct wizard *w, int check)
     return slot->applies;
 }
 
+bool wizard_check_stands(struct wizard *w, int check)
+{
+    const struct check_slot *slot = &w->checks[check];
+    const struct check *c = w->rows->checks[check];
+    if (slot->outcome == NULL || slot->expired)
+        return false;
+    if (digest_none(&slot->outcome->plain)) /* of a file that did not keep it yet */
+        return wizard_check_applies(w, check);
+    struct digest now = snap_digest_plain(wizard_present(w), c->id, c->reads);
+    if (!digest_equal(&now, &slot->outcome->plain))
+        return false;
+    for (size_t i = 0; c->reads != NULL && c->reads[i] != NULL; i++) {
+        int fact = used_fact(w, c->reads[i]);
+        if (fact >= 0 && !wizard_check_stands(w, w->rows->givers[fact]))
+            return false;
+    }
+    return true;
+}
+
 bool wizard_check_current(struct wizard *w, int check)
 {
     const struct check *c = w->rows->checks[check];
@@ -255,6 +274,8 @@ bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o)
     struct check_slot *slot = &w->checks[check];
     if (!digest_equal(&now, &o->digest) || slot->outlived)
         return false;
+    const struct check *c = w->rows->checks[check];
+    o->plain = snap_digest_plain(wizard_present(w), c->id, c->reads);
     outcome_ref(o);
     outcome_unref(slot->outcome);
     slot->outcome = o;

@@ -56,8 +56,8 @@ struct wizard {
 void wizard_changed(struct wizard *w);
 /* The snapshot of the model, borrowed until the next change. */
 struct snapshot *wizard_present(struct wizard *w);
-/* Binds each secret that has no host yet to the one that stands in its form now. */
-void wizard_bind_secrets(struct wizard *w);
 /* The outcome is of the present inputs and not told to run again, whatever its age. */
 bool wizard_check_applies(struct wizard *w, int check);
+/* Binds each secret that has no host yet to the one that stands in its form now. */
+void wizard_bind_secrets(struct wizard *w);
 #endif

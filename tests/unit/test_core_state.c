@@ -194,6 +194,57 @@ static void verdicts_stand_after_a_restart(void **state)
     session_end(&b);
 }
 
+/* What a check found holds for the answers it found it with, also where its secrets are not at hand
+ * or are read anew. */
+static void outcomes_stand_without_their_secrets(void **state)
+{
+    struct world *x = *state;
+    struct session a, b;
+    session_begin(&a, x->path);
+    fill(&a);
+    assert_true(wizard_check_stands(a.w, C_SURVEY));
+    set_text(a.w, F_KEY, "another-key-of-theirs");
+    assert_false(wizard_check_current(a.w, C_SURVEY));
+    assert_true(wizard_check_stands(a.w, C_SURVEY));
+    session_save(&a);
+    session_end(&a);
+    session_begin(&b, x->path);
+    assert_string_equal(secret_text(b.w, F_KEY), "");
+    assert_false(wizard_check_current(b.w, C_SURVEY));
+    assert_true(wizard_check_stands(b.w, C_SURVEY));
+    assert_true(wizard_check_stands(b.w, C_VERDICT));
+    assert_false(wizard_check_stands(b.w, C_PROBE)); /* never run */
+    set_text(b.w, F_URL, "https://two.example");
+    assert_false(wizard_check_stands(b.w, C_SURVEY));
+    assert_false(wizard_check_stands(b.w, C_VERDICT)); /* its fact is of before */
+    set_text(b.w, F_URL, "https://one.example");
+    assert_true(wizard_check_stands(b.w, C_VERDICT));
+    wizard_expire_check(b.w, C_SURVEY);
+    assert_false(wizard_check_stands(b.w, C_SURVEY));
+    session_end(&b);
+}
+
+static void facts_are_kept_to_be_read(void **state)
+{
+    struct world *x = *state;
+    struct session a, b;
+    session_begin(&a, x->path);
+    fill(&a);
+    struct node *now = state_kept_fact(a.s, a.w, "a.version");
+    assert_string_equal(node_text(now), "16");
+    assert_null(state_kept_fact(a.s, a.w, "b.items_found"));
+    assert_null(state_kept_fact(a.s, a.w, "no.fact"));
+    session_save(&a);
+    session_end(&a);
+    session_begin(&b, x->path);
+    assert_null(wizard_fact(b.w, rows_fact(&b.rows, "a.version")));
+    struct node *kept = state_kept_fact(b.s, b.w, "a.version");
+    assert_string_equal(node_text(kept), "16");
+    node_free(now);
+    node_free(kept);
+    session_end(&b);
+}
+
 static void a_refused_login_stays_refused(void **state)
 {
     struct world *x = *state;
@@ -838,6 +889,8 @@ int main(void)
         TEST(secrets_in_the_file_come_back),
         TEST(typed_while_locked),
         TEST(the_environment_stands_in_for_what_is_locked),
+        TEST(outcomes_stand_without_their_secrets),
+        TEST(facts_are_kept_to_be_read),
         TEST(references_are_kept_as_such),
         TEST(forgetting),
         TEST(the_secrets_file_is_written_first),
