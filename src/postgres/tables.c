@@ -196,6 +196,8 @@ static struct node *save_table(const struct postgres_table *t)
         node_set_text(n, "index", t->key_index);
     if (t->kind == 'p')
         node_set(n, "partitioned", node_bool(true));
+    if (!t->identified)
+        node_set(n, "unidentified", node_bool(true)); /* UPDATE and DELETE cannot be published */
     struct node *columns = node_list();
     for (size_t i = 0; i < t->column_count; i++) {
         const struct postgres_column *c = &t->columns[i];
@@ -204,6 +206,10 @@ static struct node *save_table(const struct postgres_table *t)
         node_set_text(column, "type", c->type);
         if (c->key > 0)
             node_set(column, "key", node_number(c->key));
+        if (c->filled)
+            node_set(column, "filled", node_bool(true));
+        if (c->generated != 0)
+            node_set(column, "generated", node_bool(true));
         node_add(columns, column);
     }
     node_set(n, "columns", columns);

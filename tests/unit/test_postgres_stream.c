@@ -116,8 +116,9 @@ static void a_hundred_thousand_tables(void **state)
 static void chosen_ones_are_kept_with_columns_and_keys(void **state)
 {
     (void)state;
-    static const struct postgres_column columns[] = {{.name = "id", .type = "bigint", .key = 1},
-                                                     {.name = "note", .type = "text"}};
+    static const struct postgres_column columns[] = {
+        {.name = "id", .type = "bigint", .key = 1, .filled = true},
+        {.name = "note", .type = "text", .generated = 's'}};
     struct postgres_tables *t = postgres_tables_new();
     struct postgres_table *row = postgres_tables_add(t);
     row->written = "public.orders";
@@ -133,6 +134,10 @@ static void chosen_ones_are_kept_with_columns_and_keys(void **state)
     assert_int_equal(kept->count, 2);
     assert_int_equal(node_get_number(kept->items[0], "key", 0), 1);
     assert_string_equal(node_get_text(kept->items[1], "type"), "text");
+    assert_string_equal(node_get_text(kept->items[0], "filled"), "true");
+    assert_null(node_get(kept->items[1], "filled"));
+    assert_string_equal(node_get_text(kept->items[1], "generated"), "true");
+    assert_string_equal(node_get_text(list->items[0], "unidentified"), "true");
     node_free(n);
     postgres_tables_free(t);
 }

@@ -53,8 +53,17 @@ static void side_hash(const void *data, struct hasher *h)
     }
 }
 
+/* Only its ARN, which the specification names. */
+static struct node *role_save(const void *data)
+{
+    const struct iam_side *s = data;
+    struct node *n = node_map();
+    node_set_text(n, "arn", s->exists ? s->entity.arn : NULL);
+    return n;
+}
+
 const struct fact_type iam_role_type = {
-    .name = "iam role", .release = side_free, .hash = side_hash};
+    .name = "iam role", .release = side_free, .hash = side_hash, .save = role_save};
 const struct fact_type iam_user_type = {
     .name = "iam user", .release = side_free, .hash = side_hash};
 
