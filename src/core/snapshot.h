@@ -30,6 +30,7 @@ const void *snap_fact(const struct snapshot *s, const char *id, const struct fac
 /* Digest of the named fields and facts ("?" prefixes are fine): what an outcome depends on. Facts
  * that are only known by a kept digest count with it. */
 struct digest snap_digest(const struct snapshot *s, const char *salt, const char *const *ids);
-/* The same without secrets: what another process can work out, which has not all of them at hand. */
+/* The same without secrets: what another process can work out, which has not all of them at hand.
+ */
 struct digest snap_digest_plain(const struct snapshot *s, const char *salt, const char *const *ids);
 #endif
