@@ -175,8 +175,12 @@ int args_parse(int argc, char **argv, struct args *out, struct problem *err)
         if (id == ':')
             return wrong(err, NULL, "a value is missing after ", argv[at]);
         const struct option_row *row = row_of(id);
-        if (id == '?' || row == NULL)
-            return wrong(err, NULL, "unknown option ", argv[optind - 1]);
+        if (id == '?' || row == NULL) {
+            /* of "-xh" the x is unknown, and optind stands still */
+            bool whole = strncmp(argv[optind - 1], "--", 2) == 0;
+            const char letter[] = {'-', (char)optopt, '\0'};
+            return wrong(err, NULL, "unknown option ", whole ? argv[optind - 1] : letter);
+        }
         if (take(out, (int)row->id, optarg, err) != 0)
             return -1;
         if (given_count < ARRAY_LEN(given))

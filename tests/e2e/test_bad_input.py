@@ -257,6 +257,7 @@ def test_first_missing_answer_is_named(sluice):
 
 @pytest.mark.parametrize("words, said", [
     ("frobnicate", "unknown command frobnicate"), ("check --nope", "unknown option --nope"),
+    ("check -xh", "unknown option -x"), ("-x", "unknown option -x"),
     ("check --timeout 0", "--timeout wants seconds"), ("check --timeout", "a value is missing"),
     ("check nosuch", "“nosuch” is no step and no check"), ("plan --deep", "this command does not take --deep"),
     ("check --deep=all", "--deep takes nothing or =costs"), ("state", "state wants a word"),
