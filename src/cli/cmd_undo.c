@@ -22,7 +22,7 @@ static int choose_step(struct session *s, const struct args *a, int *step)
 static int outcome_code(struct session *s)
 {
     const struct plan *p = engine_applied_plan(s->engine);
-    int code = 0;
+    int code = p != NULL && p->missing_count > 0 ? EXIT_FAILED : 0; /* something of ours stays */
     for (size_t i = 0; p != NULL && i < p->count; i++) {
         struct change_view v;
         engine_change_view(s->engine, i, &v);
