@@ -3,6 +3,7 @@ small script here, so that only the sandbox is under test."""
 
 import os
 import pty
+import re
 import signal
 import socket
 import subprocess
@@ -152,6 +153,19 @@ def test_headless_runs_the_whole_job(home, played, tmp_path):
     assert all(f"--state {home}/shop/sluice.yaml --passphrase-file {home}/passphrase" in line for line in commands)
     assert "it is proved" in done.stdout and "1 passed" in done.stdout and f"{home}/shop/sluice.yaml" in done.stdout
     assert gone(home)
+
+
+@pytest.mark.timeout(240)
+def test_the_program_itself(home, sluice_bin):
+    """Without a terminal the real program makes and proves all of it, AWS included; again, it goes on with what is there."""
+    environment = {**os.environ, "SANDBOX_HOME": str(home), "SLUICE_BIN": str(sluice_bin), "AWS_PROFILE": "production"}
+    for changes in ("13 changes. Nothing was written.", "0 changes: everything stands as wanted."):
+        done = subprocess.run([SCRIPT], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=150)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert changes in done.stdout and "Proved live against the local services" in done.stdout
+        for check in ("oauth.writable", "postgres.cdc_round_trip", "emr.application", "bucket.staging_access", "iam.replay"):
+            assert re.search(rf"^  passed +{re.escape(check)} ", done.stdout, re.M), check
+        assert gone(home)
 
 
 def on_terminal(environment: dict[str, str]) -> tuple[subprocess.Popen, int]:
