@@ -198,6 +198,25 @@ def test_what_others_changed_is_found(ready):
     stands.assert_green(shop)
 
 
+def test_undo_only_where_it_was_made(ready):
+    """With the answers changed to another database undo touches nothing there, although the names are the same."""
+    sluice, shop, kept = ready.sluice, ready.shop, ("--passphrase-file", ready.passphrase_file)
+    sluice.run("apply", "--yes", *ready.args).ends(0)
+    shop.server.query("CREATE DATABASE other", "postgres")
+    try:
+        shop.server.query("CREATE TABLE flow_watermarks AS SELECT 'precious'::text AS slot", "other")
+        shop.server.query("CREATE PUBLICATION flow_shop FOR TABLE flow_watermarks", "other")
+        done = sluice.run("undo", "--yes", "--set", "postgres.database=other", *kept).ends(1)
+        assert f"/{shop.database}, not at " in done.out, str(done)
+        assert shop.server.query("SELECT slot FROM flow_watermarks", "other") == [("precious",)]
+        assert shop.server.query("SELECT pubname FROM pg_publication", "other") == [("flow_shop",)]
+    finally:
+        shop.server.query("DROP DATABASE other", "postgres")
+    stands.assert_green(shop)
+    sluice.run("undo", "--yes", "--set", f"postgres.database={shop.database}", *kept).ends(0)
+    stands.assert_nothing_made(shop)
+
+
 def test_existing_user_is_adopted(ready):
     """A user that is there already is not made again; without its password the check says whose turn it is."""
     ready.shop.query("CREATE ROLE flow_shop LOGIN PASSWORD 'given-by-the-dba'")

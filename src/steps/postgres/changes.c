@@ -25,6 +25,11 @@ struct node *postgres_change_args(const struct postgres_wanted *w, const struct 
     return args;
 }
 
+char *postgres_place(const char *host, const char *port, const char *database)
+{
+    return xasprintf("%s:%s/%s", host, port, database);
+}
+
 bool postgres_announced(const struct change *c, const char *item)
 {
     const struct node *items = node_get(c->args, "items");
@@ -158,9 +163,8 @@ static int taken_by_another(const struct live *l, struct problem *err)
 {
     problem_fail(err, PROBLEM_CONFLICT, "42710", "a role %s appeared meanwhile, which is not ours",
                  l->found.role->name);
-    problem_fix(
-        err, WHO_YOU,
-        "choose another name for the capture user, or look at the plan again to adopt it");
+    problem_fix(err, WHO_YOU,
+                "choose another name for the capture user, or look at the plan again to adopt it");
     return -1;
 }
 

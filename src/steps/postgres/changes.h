@@ -13,9 +13,13 @@ extern const struct change_kind postgres_kind_repair;
 extern const struct change_kind postgres_kind_publication;
 
 /* Arguments of all kinds: `items` (what was announced, as postgres_diff lists it), `user`,
- * `publication`, `watermarks`; of a repair `table`, `repair`, `before` (relreplident). They suffice
- * to undo the change. */
+ * `publication`, `watermarks`, `place`; of a repair `table`, `repair`, `before` (relreplident).
+ * They suffice to undo the change. */
 struct node *postgres_change_args(const struct postgres_wanted *w, const struct postgres_diff *d);
+
+/* Where a change was made, which must be where it is undone: "host:port/database". xfree. */
+char *postgres_place(const char *host, const char *port, const char *database);
+
 bool postgres_announced(const struct change *c, const char *item);
 
 /* undo.c */

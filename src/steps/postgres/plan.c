@@ -27,6 +27,11 @@ static struct change *add(struct planning *p, const struct change_kind *kind, co
                           enum change_action action, const struct postgres_diff *d)
 {
     struct node *args = postgres_change_args(&p->wanted, d);
+    AUTO(xfree)
+    char *place = postgres_place(snap_text(p->snapshot, "postgres.host"),
+                                 snap_text(p->snapshot, "postgres.port"),
+                                 snap_text(p->snapshot, "postgres.database"));
+    node_set_text(args, "place", place);
     struct change *c = plan_add(p->plan, kind, STEP, id, action, args);
     AUTO(xfree) char *sql = postgres_diff_sql(d);
     change_text(&c->preview, "%s", sql);

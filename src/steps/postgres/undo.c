@@ -22,8 +22,26 @@ static void add(struct undoing *u, char *sql)
     u->statements[u->count++] = sql;
 }
 
-static int start(struct run *run, struct undoing *u, struct problem *err)
+/* What has the same name on another server or in another database is not ours. */
+static int same_place(struct run *run, const struct change *c, struct problem *err)
 {
+    const char *made = node_get_text(c->args, "place"); /* NULL: by a version that kept none */
+    AUTO(xfree)
+    char *now = postgres_place(run_text(run, "postgres.host"), run_text(run, "postgres.port"),
+                               run_text(run, "postgres.database"));
+    if (made == NULL || strcmp(made, now) == 0)
+        return 0;
+    problem_fail(err, PROBLEM_CONFLICT, "place", "%s was made at %s, not at %s", c->title, made,
+                 now);
+    problem_why(err, "What has the same name there may belong to others: it is not touched.");
+    problem_fix(err, WHO_YOU, "answer host, port and database as they were then, and undo again");
+    return -1;
+}
+
+static int start(struct run *run, const struct change *c, struct undoing *u, struct problem *err)
+{
+    if (same_place(run, c, err) != 0)
+        return -1;
     struct postgres_login login = postgres_admin_login(run);
     *u = (struct undoing){.pg = postgres_open(run, &login, POSTGRES_LOCK_WAIT_MS, err)};
     return u->pg != NULL ? 0 : -1;
@@ -73,7 +91,7 @@ static const char *item_at(const struct node *items, size_t i)
 int postgres_undo_role(struct run *run, const struct change *c, struct problem *err)
 {
     struct undoing u;
-    if (start(run, &u, err) != 0)
+    if (start(run, c, &u, err) != 0)
         return -1;
     const char *name = argument(c, "user");
     AUTO(xfree) char *user = pg_quote_ident(name);
@@ -118,7 +136,7 @@ static int revoke(struct run *run, struct undoing *u, const char *item, const ch
 int postgres_undo_grants(struct run *run, const struct change *c, struct problem *err)
 {
     struct undoing u;
-    if (start(run, &u, err) != 0)
+    if (start(run, c, &u, err) != 0)
         return -1;
     const char *name = argument(c, "user");
     AUTO(xfree) char *user = pg_quote_ident(name);
@@ -133,7 +151,7 @@ int postgres_undo_grants(struct run *run, const struct change *c, struct problem
 int postgres_undo_watermarks(struct run *run, const struct change *c, struct problem *err)
 {
     struct undoing u;
-    if (start(run, &u, err) != 0)
+    if (start(run, c, &u, err) != 0)
         return -1;
     const char *table = argument(c, "watermarks");
     AUTO(xfree) char *user = pg_quote_ident(argument(c, "user"));
@@ -176,7 +194,7 @@ static int still_published(struct run *run, struct pg *pg, const char *table, st
 int postgres_undo_repair(struct run *run, const struct change *c, struct problem *err)
 {
     struct undoing u;
-    if (start(run, &u, err) != 0)
+    if (start(run, c, &u, err) != 0)
         return -1;
     const char *table = argument(c, "table");
     const char *word = argument(c, "before")[0] == 'n' ? "NOTHING" : "DEFAULT";
@@ -219,7 +237,7 @@ static int drop_members(struct run *run, struct undoing *u, const struct change 
 int postgres_undo_publication(struct run *run, const struct change *c, struct problem *err)
 {
     struct undoing u;
-    if (start(run, &u, err) != 0)
+    if (start(run, c, &u, err) != 0)
         return -1;
     AUTO(xfree) char *name = pg_quote_ident(argument(c, "publication"));
     int there = exists(run, u.pg, has_publication, argument(c, "publication"), err);
