@@ -35,6 +35,8 @@ static const struct option_row rows[] = {
     {"yes", OPT_YES, 0, NULL, false, "consent to the plan"},
     {"reason", OPT_REASON, 0, "TEXT", false, "why the exception is right"},
     {"plain", OPT_PLAIN, 0, NULL, false, "line by line, for screen readers and dumb terminals"},
+    {"output", OPT_OUTPUT, 'o', "DIR", false, "the folder to write (default: the pipeline's name)"},
+    {"secrets", OPT_SECRETS, 0, "FORM", false, "placeholder: words stand where secrets belong"},
     {"help", OPT_HELP, 'h', NULL, true, "this help"},
     {"version", OPT_VERSION, 0, NULL, true, "the version"},
 };
@@ -103,6 +105,12 @@ static int take(struct args *a, int id, const char *value, struct problem *err)
     case OPT_REASON:
         a->reason = value;
         break;
+    case OPT_OUTPUT:
+        a->output = value;
+        break;
+    case OPT_SECRETS:
+        a->secrets = value;
+        break;
     case OPT_NO_COLOR:
         a->no_color = true;
         break;
@@ -169,7 +177,7 @@ int args_parse(int argc, char **argv, struct args *out, struct problem *err)
     optind = 0; /* glibc: start anew, so that tests may parse twice */
     for (;;) {
         int at = optind > 0 ? optind : 1;
-        int id = getopt_long(argc, argv, ":h", long_options, NULL);
+        int id = getopt_long(argc, argv, ":ho:", long_options, NULL);
         if (id == -1)
             break;
         if (id == ':')
@@ -223,7 +231,9 @@ void args_options(struct text *out)
 static void help_option(const struct option_row *r, struct text *out)
 {
     AUTO_TEXT left = TEXT_INIT;
-    text_addf(&left, "%s--%s", r->letter != 0 ? "-h, " : "", r->name);
+    if (r->letter != 0)
+        text_addf(&left, "-%c, ", r->letter);
+    text_addf(&left, "--%s", r->name);
     if (r->argument != NULL)
         text_addf(&left, "%s%s", r->argument[0] == '[' ? "" : " ",
                   r->argument[0] == '[' ? "[=costs]" : r->argument);

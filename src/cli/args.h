@@ -38,6 +38,8 @@ enum option_id {
     OPT_YES,
     OPT_REASON,
     OPT_PLAIN,
+    OPT_OUTPUT,
+    OPT_SECRETS,
     OPT_HELP,
     OPT_VERSION
 };
@@ -47,7 +49,8 @@ struct args {
     bool command_given; /* else it is the default one */
     char **words;       /* what stands after the command; borrowed from argv */
     int word_count;
-    const char *state, *answers, *passphrase_file, *ca_file, *log, *junit, *reason;
+    const char *state, *answers, *passphrase_file, *ca_file, *log, *junit, *reason, *output,
+        *secrets;
     const char **sets;
     size_t set_count;
     int timeout_s; /* 0 = none */

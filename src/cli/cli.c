@@ -16,6 +16,8 @@ const struct command commands[] = {
     {"apply", "[STEP…]", "carry out the plan, then prove it", "json yes", command_apply},
     {"undo", "[STEP]", "take back what was made here, newest first, and prove it gone", "json yes",
      command_undo},
+    {"export", "", "write the specification, SQL, policies and a runbook into a folder to review",
+     "output secrets", command_export},
     {"status", "", "how the set-up stands by its state file, without asking any service", "json",
      command_status},
     {"accept", "ID", "record an exception for a check, with its reason", "reason", command_accept},

@@ -31,6 +31,8 @@ int report_code(struct session *s, const struct selection *sel);
 void report_checks_text(struct session *s, const struct selection *sel, struct paint p,
                         int64_t took_ms, struct text *out);
 void report_checks_json(struct session *s, const struct selection *sel, bool ok, struct text *out);
+/* All checks as the state knows them, whichever secrets are at hand and however old they are. */
+void report_kept_json(struct session *s, struct text *out);
 void report_checks_junit(struct session *s, const struct selection *sel, struct text *out);
 
 /* A plan; engine not NULL: with the status each change came to. */

@@ -4,6 +4,7 @@
 #include "cli/report.h"
 #include "core/json.h"
 #include "core/mem.h"
+#include "steps/review/review.h"
 
 static void add_items(struct json_writer *w, const struct outcome *o)
 {
@@ -20,17 +21,16 @@ static void add_items(struct json_writer *w, const struct outcome *o)
     json_end(w, ']');
 }
 
-static void add_check(struct session *s, struct json_writer *w, int check)
+static void add_check(struct session *s, struct json_writer *w, int check,
+                      const struct check_view *v)
 {
     const struct check *c = s->rows.checks[check];
-    struct check_view v;
-    wizard_check_view(s->wizard, check, &v);
-    const struct outcome *o = v.outcome;
+    const struct outcome *o = v->outcome;
     json_begin(w, '{');
     json_pair_text(w, "id", c->id);
     json_pair_text(w, "step", rows_step_of(&s->rows, c->id)->id);
-    json_pair_text(w, "status", v.status == STATUS_NONE ? "none" : status_name(v.status));
-    json_pair_bool(w, "stale", v.stale);
+    json_pair_text(w, "status", v->status == STATUS_NONE ? "none" : status_name(v->status));
+    json_pair_bool(w, "stale", v->stale);
     json_pair_text(w, "severity", severity_name(c->severity));
     json_pair_number(w, "ms", o != NULL ? o->took_ms : 0);
     json_pair_text(w, "title", c->title);
@@ -41,8 +41,8 @@ static void add_check(struct session *s, struct json_writer *w, int check)
     json_pair_text(w, "code", o != NULL ? o->code : NULL);
     json_pair_text(w, "evidence", o != NULL ? o->evidence : NULL);
     json_pair_text(w, "copy", o != NULL ? o->copy : NULL);
-    json_pair_text(w, "waits", v.waits[0] != '\0' ? v.waits : NULL);
-    json_pair_text(w, "accepted", v.accepted);
+    json_pair_text(w, "waits", v->waits[0] != '\0' ? v->waits : NULL);
+    json_pair_text(w, "accepted", v->accepted);
     add_items(w, o);
     json_key(w, "links");
     json_begin(w, '[');
@@ -68,9 +68,49 @@ void report_checks_json(struct session *s, const struct selection *sel, bool ok,
     json_pair_bool(&w, "ok", ok);
     json_key(&w, "checks");
     json_begin(&w, '[');
-    for (size_t i = 0; i < s->rows.check_count; i++)
+    for (size_t i = 0; i < s->rows.check_count; i++) {
+        struct check_view v;
+        wizard_check_view(s->wizard, (int)i, &v);
         if (reported(s, sel, i))
-            add_check(s, &w, (int)i);
+            add_check(s, &w, (int)i, &v);
+    }
+    json_end(&w, ']');
+    json_end(&w, '}');
+    text_addc(out, '\n');
+}
+
+/* --- as the state knows it
+ * ----------------------------------------------------------------------- */
+
+static void kept_view(struct session *s, const struct review_row *r, struct check_view *out)
+{
+    *out = (struct check_view){.outcome = r->outcome,
+                               .stale = r->group == REVIEW_STALE,
+                               .accepted = wizard_accepted(s->wizard, r->check)};
+    out->status = r->group == REVIEW_ACCEPTED ? STATUS_ACCEPTED
+                  : r->outcome != NULL        ? r->outcome->status
+                                              : STATUS_NONE;
+}
+
+void report_kept_json(struct session *s, struct text *out)
+{
+    struct json_writer w = {.out = out};
+    AUTO_REVIEW r = {0};
+    bool ok = true;
+    review_make(s->wizard, false, &r);
+    for (size_t i = 0; i < r.count; i++)
+        if (review_matters(s->rows.checks[r.rows[i].check]))
+            ok &= r.rows[i].group != REVIEW_OPEN && r.rows[i].group != REVIEW_STALE;
+    json_begin(&w, '{');
+    json_pair_number(&w, "sluice", 1);
+    json_pair_bool(&w, "ok", ok);
+    json_key(&w, "checks");
+    json_begin(&w, '[');
+    for (size_t i = 0; i < r.count; i++) {
+        struct check_view v;
+        kept_view(s, &r.rows[i], &v);
+        add_check(s, &w, r.rows[i].check, &v);
+    }
     json_end(&w, ']');
     json_end(&w, '}');
     text_addc(out, '\n');

@@ -13,7 +13,7 @@ WATERMARKS = "public.flow_watermarks"
 MEMBERS = {WATERMARKS, *shops.TABLES}
 
 # Of one moment: when it ran, its digests, how long it took, where the log was, how many connections were free.
-VOLATILE = {"at", "digest", "run"}
+VOLATILE = {"at", "digest", "plain", "run"}
 NUMBERS = re.compile(r"\b(\d+ ms|[0-9A-F]+/[0-9A-F]+|\d+ of \d+ free)\b")
 
 

@@ -148,10 +148,11 @@ static void run_deletes(struct run *run, struct outcome *out)
     outcome_fail(out, "hard_delete", "hard deletes need collections that Estuary discovered");
     outcome_why(out, "The collections are drafts by hand: they lack _meta, by which the connector "
                      "tells a deleted row. Rows would stay, as if nothing had been deleted.");
-    outcome_fix(out, WHO_YOU,
-                "Choose soft deletes for the draft. After flowctl discover in the exported folder "
-                "set hard_delete: true in the materialization's config, before anything is "
-                "published.");
+    outcome_fix(
+        out, WHO_YOU,
+        "Choose soft deletes for the draft. To have hard ones, write hard_delete: true into "
+        "the materialization's config when you fill in the secrets: before flowctl discover, "
+        "which seals it.");
     outcome_suggest(out, "materialization.hard_delete", "no");
 }
 
