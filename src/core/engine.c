@@ -133,6 +133,24 @@ static bool a_check_runs(const struct engine *e)
     return false;
 }
 
+/* Facts that did not come with the state file, though the outcome did: who wants a survey wants
+ * what plans and pickers read of it, which no check may ask for. */
+static bool facts_left_behind(const struct engine *e, int check)
+{
+    const struct rows *rows = wizard_rows(e->wizard);
+    const struct check *c = rows->checks[check];
+    const struct outcome *o = wizard_outcome(e->wizard, check);
+    if (o == NULL || (o->status != STATUS_PASSED && o->status != STATUS_WARNED))
+        return false;
+    for (size_t i = 0; c->gives != NULL && c->gives[i] != NULL; i++) {
+        int fact = rows_fact(rows, c->gives[i]);
+        struct digest known = wizard_fact_digest(e->wizard, fact);
+        if (wizard_fact(e->wizard, fact) == NULL && !digest_none(&known))
+            return true;
+    }
+    return false;
+}
+
 /* True when something changed that may let another check go on. `nothing_runs`: nor can anything be
  * started, so that what waits for an answer waits in vain; before, what runs may bring the fact
  * that the answer defaults to. */
@@ -147,7 +165,7 @@ static bool consider(struct engine *e, int check, bool nothing_runs)
     }
     if (still_at_it(e, check) != NULL || depends_on_pending(e, c))
         return false;
-    if (!want->again && wizard_check_current(e->wizard, check))
+    if (!want->again && wizard_check_current(e->wizard, check) && !facts_left_behind(e, check))
         return give_up(want);
     int first = wizard_check_first(e->wizard, check);
     if (first >= 0)

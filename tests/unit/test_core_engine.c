@@ -378,12 +378,9 @@ static void a_default_that_is_being_found_is_waited_for(void **state)
     assert_idle(x);
 }
 
-/* As after a restart. */
-static void restored_outcomes_stand(void **state)
+/* As after a restart: outcomes and digests of facts, but no facts. */
+static void restart(struct world *x)
 {
-    struct world *x = *state;
-    want(x, VERDICT, false);
-    pump_out(x, 1000);
     struct wizard *w = wizard_new(&x->rows);
     wizard_set_text(w, 0, "1", ORIGIN_STATE, NULL);
     for (int i = SURVEY; i <= VERDICT; i++) {
@@ -396,15 +393,39 @@ static void restored_outcomes_stand(void **state)
     wizard_free(x->w);
     x->w = w;
     x->e = engine_new(w, NULL, NULL);
+}
+
+static void restored_outcomes_stand(void **state)
+{
+    struct world *x = *state;
+    want(x, VERDICT, false);
+    pump_out(x, 1000);
+    restart(x);
     want(x, VERDICT, false);
     pump_out(x, 1000);
     assert_int_equal(scripts[SURVEY].runs + scripts[VERDICT].runs, 2);
-    wizard_set_text(w, 1, "other", ORIGIN_TYPED, NULL); /* judged anew, with the fact at hand */
+    wizard_set_text(x->w, 1, "other", ORIGIN_TYPED, NULL); /* judged anew, with the fact at hand */
     want(x, VERDICT, false);
     pump_out(x, 1000);
     assert_int_equal(scripts[SURVEY].runs, 2);
     assert_int_equal(scripts[VERDICT].runs, 2);
-    assert_string_equal(wizard_outcome(w, VERDICT)->line, "1");
+    assert_string_equal(wizard_outcome(x->w, VERDICT)->line, "1");
+}
+
+/* Plans and pickers read facts that no verdict needs again. */
+static void restored_surveys_run_for_their_facts(void **state)
+{
+    struct world *x = *state;
+    want(x, VERDICT, false);
+    pump_out(x, 1000);
+    restart(x);
+    engine_want_step(x->e, 0, EFFECT_READS, false);
+    pump_out(x, 1000);
+    assert_int_equal(scripts[SURVEY].runs, 2);
+    assert_non_null(wizard_fact(x->w, 0));
+    engine_want_step(x->e, 0, EFFECT_READS, false);
+    pump_out(x, 1000);
+    assert_int_equal(scripts[SURVEY].runs, 2);
 }
 
 static void refused_logins_are_not_repeated(void **state)
@@ -918,6 +939,7 @@ int main(void)
         TEST(wishes_that_cannot_come_true_are_dropped),
         TEST(a_default_that_is_being_found_is_waited_for),
         TEST(restored_outcomes_stand),
+        TEST(restored_surveys_run_for_their_facts),
         TEST(refused_logins_are_not_repeated),
         TEST(effects_need_leave),
         TEST(severity_tames_failures),
