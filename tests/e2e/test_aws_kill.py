@@ -157,6 +157,37 @@ def test_around_the_save_of_the_key(bare, kill_at, side, number):  # noqa: F811
     assert_ends_green(bare)
 
 
+def test_killed_in_the_screens(bare, aws, wizard):  # noqa: F811
+    """As a person: it dies while the key is made. Resumed, it asks for the passphrase and nothing else, and goes on."""
+    bare.sluice.run("check", *AWS, *bare.args).ends(2)
+    bare.answers.unlink()
+    w = wizard("--passphrase-file", bare.passphrase_file)
+    fault = aws.faults.add("kill", stage="after", operation="CreateAccessKey", pid=w.pid)
+    apply_in_screens(w)
+    assert w.wait() == -signal.SIGKILL and fault.hits == 1
+    aws.faults.clear()
+    w = wizard("--passphrase-file", bare.passphrase_file)
+    apply_in_screens(w)
+    w.wait_for("finished; Enter goes on", 60)
+    w.press("Enter")
+    w.to_step("IAM")
+    w.wait_for(lambda w: (w.value_of("Role"), w.value_of("User")) == ("sluice-shop-emr", "sluice-shop"))
+    w.wait_for(lambda w: "AKIA" in w.picture())
+    w.quit()
+    assert_ends_green(bare)
+
+
+def apply_in_screens(w) -> None:
+    w.to_step("IAM")
+    w.wait_for(lambda w: "running" not in w.picture())
+    w.press("F2")
+    w.wait_for("nothing is written yet")
+    w.press("a")
+    w.wait_for("Type apply and Enter")
+    w.type("apply")
+    w.press("Enter")
+
+
 # --- all of them ------------------------------------------------------------------------------------------------------
 
 
