@@ -5,6 +5,7 @@ is skipped. Programs are told about the services by arguments and environment on
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,14 @@ from tests.services import places
 from tests.services.process import ServiceError
 
 TEMPLATE = "shop_template"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Whoever runs the tests in the background may have them ignore signals (nohup, `&` in a script). What they start would
+    inherit that, and a program that is told to end must not be one that cannot hear it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -377,7 +377,7 @@ def test_terminals_whose_entry_names_no_size(wizard, term):
 
 def test_exported_size_is_not_believed(wizard):
     w = wizard(rows=30, cols=90, env={"LINES": "5", "COLUMNS": "9"})
-    assert "F10 quit" in w.footer()
+    w.wait_for(lambda w: "F10 quit" in w.footer())
     w.quit()
 
 
