@@ -33,6 +33,8 @@ int command_status(const struct args *a)
     } else {
         for (size_t i = 0; i < s.rows.step_count; i++) {
             struct step_view v;
+            if (s.rows.steps[i]->page != NULL)
+                continue; /* it tells of the others */
             wizard_step_view(s.wizard, (int)i, &v);
             paint_mark(&out, paint, v.later ? STATUS_NONE : v.status,
                        v.stale && v.status == STATUS_PASSED);

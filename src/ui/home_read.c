@@ -75,7 +75,7 @@ void home_read(const struct rows *rows, const struct node *doc, struct home_entr
     e->name = clean_copy(name != NULL ? name : "no name yet", CLEAN_LINE);
     for (size_t i = 0; i < rows->step_count; i++) {
         const struct step *s = rows->steps[i];
-        if (s->checks == NULL && s->later == NULL)
+        if (s->checks == NULL && s->later == NULL && s->page == NULL)
             continue;
         e->total++;
         bool proved = s->checks != NULL && step_proved(s, checks, e);

@@ -56,6 +56,23 @@ static void say_needs(struct plain *p)
     }
 }
 
+/* A column of labels tells nothing to who listens: each line says its own. */
+static void say_page(struct plain *p, const struct step *s)
+{
+    AUTO(xfree) char *text = s->page(p->wizard);
+    AUTO(xfree) char *label = xstrdup("");
+    for (const char *at = text; *at != '\0';) {
+        size_t n = strcspn(at, "\n"), tab = strcspn(at, "\t");
+        AUTO(xfree) char *body = tab < n ? xstrndup(at + tab + 1, n - tab - 1) : xstrndup(at, n);
+        if (tab > 0 && tab < n) {
+            xfree(label);
+            label = xstrndup(at, tab);
+        }
+        plain_say(p, "%s%s%s", tab < n ? label : "", tab < n ? ": " : "", body);
+        at += n + (at[n] == '\n');
+    }
+}
+
 void plain_heading(struct plain *p)
 {
     const struct step *s = p->rows->steps[p->step];
@@ -75,6 +92,8 @@ void plain_heading(struct plain *p)
     }
     if (later.len > 0)
         plain_say(p, "%s", later.s);
+    if (s->page != NULL)
+        say_page(p, s);
     if (s->needs != NULL && p->step > 0)
         plain_say(p, "Needs: %s.", s->needs);
     if (s->link != NULL)

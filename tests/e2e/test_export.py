@@ -279,3 +279,19 @@ def test_the_sql_makes_a_source(proved, tmp_path):
     again = subprocess.run(["psql", "-X", "-q", server.uri(shop.database), "-f", tmp_path / "set.sql", "-f", script],
                            capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
     assert again.returncode != 0 and 'role "flow_shop" already exists' in again.stderr
+
+
+def test_the_page_of_the_last_step(proved, wizard):
+    """Review shows how it stands, scrolls, and changes with the answers."""
+    proved.sluice.run("accept", "capture.drafts", "--reason", "on Monday").ends(0)
+    w = wizard("--passphrase-file", proved.passphrase_file)
+    while not w._shows("Review"):
+        assert w.moves("n" if "Tab form" in w.footer() else "Tab"), w.picture()
+    w.wait_for("Proved")
+    w.wait_for("capture.drafts: “on Monday”")
+    assert "PgUp" in w.footer()
+    w.press("End")
+    w.wait_for("sluice export writes the folder")
+    w.press("Home")
+    w.wait_for("Proved")
+    w.quit()

@@ -346,7 +346,7 @@ static void test_rows(void **state)
         assert_int_equal(rows_step(&rows, wanted[i]), i);
     for (size_t i = 0; i < rows.step_count; i++) {
         const struct step *s = rows.steps[i];
-        assert_true((s->later == NULL) == (s->fields != NULL));
+        assert_int_equal((s->later != NULL) + (s->page != NULL) + (s->fields != NULL), 1);
     }
     for (size_t i = 0; i < rows.check_count; i++) {
         assert_non_null(rows.checks[i]->cause);

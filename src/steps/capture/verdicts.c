@@ -50,7 +50,7 @@ static void run_config(struct run *run, struct outcome *out)
 
 const struct check capture_check_config = {
     .id = "capture.config",
-    .title = "the connector takes the config",
+    .title = "connector takes the config",
     .reads = (const char *const[]){SPEC_READS_SOURCE, NULL},
     .severity = SEV_BLOCKS,
     .cause = "A value breaks a rule that Estuary's PostgreSQL connector or control plane has.",
@@ -99,7 +99,7 @@ static void run_tls(struct run *run, struct outcome *out)
 
 const struct check capture_check_tls = {
     .id = "capture.tls",
-    .title = "Estuary can connect that way",
+    .title = "TLS that Estuary can do",
     .reads =
         (const char *const[]){"capture.sslmode", "postgres.sslmode", "?postgres.ca_file", NULL},
     .severity = SEV_BLOCKS,
@@ -232,7 +232,7 @@ static void run_collections(struct run *run, struct outcome *out)
 
 const struct check capture_check_collections = {
     .id = "capture.collections",
-    .title = "collections have names of their own",
+    .title = "collections of their own",
     .reads = (const char *const[]){SPEC_READS_COLLECTIONS, "start.prefix", NULL},
     .severity = SEV_BLOCKS,
     .cause = "Two tables fold to one name, a name is a folder of another, or stands outside the "
@@ -305,7 +305,7 @@ static void run_drafts(struct run *run, struct outcome *out)
 
 const struct check capture_check_drafts = {
     .id = "capture.drafts",
-    .title = "collections as Estuary discovers them",
+    .title = "collections are discovered",
     .reads = (const char *const[]){"postgres.tables", NULL},
     .severity = SEV_WARNS,
     .cause = "Without a login to Estuary collections are drafted from the tables' columns.",

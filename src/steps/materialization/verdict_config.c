@@ -47,7 +47,7 @@ static void run_config(struct run *run, struct outcome *out)
 
 const struct check materialization_check_config = {
     .id = "materialization.config",
-    .title = "the connector takes the config",
+    .title = "connector takes the config",
     .reads = (const char *const[]){SPEC_READS_TARGET, "iam.role", "iam.path", "?iam.access_key",
                                    SPEC_FACT_ROLE, SPEC_FACT_IDENTITY, NULL},
     .needs = (const char *const[]){"emr.application", "iam.role", NULL},

@@ -90,7 +90,7 @@ static void run_tables(struct run *run, struct outcome *out)
 
 const struct check materialization_check_tables = {
     .id = "materialization.tables",
-    .title = "tables have names of their own",
+    .title = "table names and places",
     .reads = (const char *const[]){SPEC_READS_TABLES, "materialization.namespace", "bucket.lake",
                                    "bucket.lake_prefix", NULL},
     .severity = SEV_BLOCKS,

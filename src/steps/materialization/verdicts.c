@@ -125,7 +125,7 @@ static void run_policies(struct run *run, struct outcome *out)
  * answers: this one stands on them. */
 const struct check materialization_check_policies = {
     .id = "materialization.policies",
-    .title = "bucket path agrees with the policies",
+    .title = "bucket path fits policies",
     .reads = (const char *const[]){"bucket.staging", "bucket.staging_prefix", NULL},
     .after = (const char *const[]){"bucket.prefixes", "iam.role_policy", "iam.user_policy", NULL},
     .severity = SEV_BLOCKS,
