@@ -22,8 +22,8 @@ struct step {
     const char *link; /* page where the thing is made, or read about */
     const char *const
         *later; /* lines of a page that says what will be done here, for a step without rows */
-    /* Of a step without fields: a page that is worked out from the model each time it is shown. Lines;
-     * "label\tbody" has the label in a column of its own, which may be empty. xfree. */
+    /* Of a step without fields: a page that is worked out from the model each time it is shown.
+     * Lines; "label\tbody" has the label in a column of its own, which may be empty. xfree. */
     char *(*page)(struct wizard *w);
     const struct field *const *fields;      /* ends with NULL; may be NULL */
     const struct check *const *checks;      /* ends with NULL; may be NULL */
