@@ -136,7 +136,7 @@ def test_names_that_are_late(bare, aws):  # noqa: F811
     for operation in ("CreateRole", "CreateUser"):
         assert killed(bare, "apply", *AWS, stage="after", operation=operation, given=resume(bare))
     apply(bare, *resume(bare)).ends(0)
-    assert_green(aws)
+    assert_green(aws, marked=False)  # the kill may come between the bucket and its tags, which are made beside the role
     assert_undone(bare)
 
 

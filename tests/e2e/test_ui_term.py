@@ -254,7 +254,9 @@ def test_clusters_keep_the_columns(start):
 @pytest.mark.parametrize("locale", ["C", "POSIX", "xx_YY.nothing"])
 def test_without_utf8_everything_is_ascii(start, locale):
     t = start(rows=12, cols=40, env={"LC_ALL": locale})
-    t.press("F2", "a", "é", "b")
+    t.press("F2", "a", "é")
+    t.pump(0.3)  # bytes that are no character here may take what follows at once with them
+    t.press("b")
     t.wait_for("ab")
     t.wait_for("+|? |? |e|? |?|? |.")
     assert t.line(0) == "+-probe 40x12 colours" + 18 * "-" + "+"
