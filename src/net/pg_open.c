@@ -182,10 +182,10 @@ static struct pg *made(PGconn *conn, const struct pg_options *o)
     return pg;
 }
 
-/* One address; `more` when another one is left. NULL and err; *next when that one is worth trying.
- */
+/* One address; `more` when another one is left. NULL and err; *next when that one is worth trying,
+ * *far when something answered there. */
 static struct pg *try_address(struct run *run, const struct pg_options *o, const char *address,
-                              bool more, bool *next, struct problem *err)
+                              bool more, bool *next, bool *far, struct problem *err)
 {
     struct pg_attempt a = {.host = o->host,
                            .port = o->port != NULL && o->port[0] != '\0' ? o->port : "5432",
@@ -201,6 +201,7 @@ static struct pg *try_address(struct run *run, const struct pg_options *o, const
     enum attempted done = poll_connect(run, conn, more, &a);
     struct pg *pg = NULL;
     *next = false;
+    *far = false;
     switch (done) {
     case ATTEMPT_DONE:
         pg = made(conn, o);
@@ -215,6 +216,7 @@ static struct pg *try_address(struct run *run, const struct pg_options *o, const
         break;
     case ATTEMPT_FAILED:
         a.message = PQerrorMessage(conn);
+        *far = a.connected || pg_error_is_certificate(&a);
         if (address != NULL && pg_error_is_certificate(&a))
             pg_peek(run, &a, root_certificates(run, o));
         pg_error_connect(&a, err);
@@ -246,8 +248,9 @@ struct pg *pg_open(struct run *run, const struct pg_options *o, struct problem *
     if (check_options(o, err) != 0 || run_over(run, "connecting", err) != 0)
         return NULL;
     bool next;
+    bool far;
     if (o->host[0] == '/') /* a folder with the server's socket */
-        return try_address(run, o, NULL, false, &next, err);
+        return try_address(run, o, NULL, false, &next, &far, err);
     struct addresses found;
     if (resolve(run, o->host, &found, err) != 0)
         return NULL;
@@ -256,9 +259,10 @@ struct pg *pg_open(struct run *run, const struct pg_options *o, struct problem *
     next = true;
     for (size_t i = 0; i < found.count && pg == NULL && next; i++) {
         AUTO_PROBLEM mine = PROBLEM_INIT;
-        pg = try_address(run, o, found.text[i], i + 1 < found.count, &next, &mine);
-        /* The first failure tells most, save when a later address got further. */
-        if (pg == NULL && (first.kind == PROBLEM_NONE || mine.kind != PROBLEM_UNREACHABLE))
+        pg = try_address(run, o, found.text[i], i + 1 < found.count, &next, &far, &mine);
+        /* The first failure tells most, save when a later address got further: ::1 may refuse where
+         * 127.0.0.1 shows a certificate. */
+        if (pg == NULL && (first.kind == PROBLEM_NONE || mine.kind != PROBLEM_UNREACHABLE || far))
             problem_move(&first, &mine);
     }
     if (pg == NULL)
