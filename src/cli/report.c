@@ -113,8 +113,8 @@ static void add_details(struct text *out, struct paint p, const struct outcome *
     }
 }
 
-static bool reported(const struct session *s, const struct selection *sel, size_t check,
-                     const struct check_view *v)
+bool report_has(const struct session *s, const struct selection *sel, size_t check,
+                const struct check_view *v)
 {
     const struct check *c = s->rows.checks[check];
     if (!sel->checks[check])
@@ -156,7 +156,7 @@ static void add_waiting(struct session *s, const struct selection *sel, struct p
     for (size_t i = 0; i < s->rows.check_count; i++) {
         struct check_view first;
         wizard_check_view(s->wizard, (int)i, &first);
-        if (!reported(s, sel, i, &first) || first.status != STATUS_WAITING ||
+        if (!report_has(s, sel, i, &first) || first.status != STATUS_WAITING ||
             rows_step_of(&s->rows, s->rows.checks[i]->id) != step)
             continue;
         int same = 0;
@@ -164,7 +164,7 @@ static void add_waiting(struct session *s, const struct selection *sel, struct p
         for (size_t k = 0; k < s->rows.check_count; k++) {
             struct check_view v;
             wizard_check_view(s->wizard, (int)k, &v);
-            if (!reported(s, sel, k, &v) || v.status != STATUS_WAITING ||
+            if (!report_has(s, sel, k, &v) || v.status != STATUS_WAITING ||
                 rows_step_of(&s->rows, s->rows.checks[k]->id) != step ||
                 strcmp(v.waits, first.waits) != 0)
                 continue;
@@ -191,7 +191,7 @@ static void add_step(struct session *s, const struct selection *sel, struct pain
         const struct check *c = s->rows.checks[i];
         struct check_view v;
         wizard_check_view(s->wizard, (int)i, &v);
-        if (!reported(s, sel, i, &v) || rows_step_of(&s->rows, c->id) != step)
+        if (!report_has(s, sel, i, &v) || rows_step_of(&s->rows, c->id) != step)
             continue;
         if (!headed)
             text_addf(out, "%s\n", step->id);
@@ -259,7 +259,7 @@ int report_code(struct session *s, const struct selection *sel)
         const struct check *c = s->rows.checks[i];
         struct check_view v;
         wizard_check_view(s->wizard, (int)i, &v);
-        if (!reported(s, sel, i, &v))
+        if (!report_has(s, sel, i, &v))
             continue;
         bool counts = c->severity == SEV_BLOCKS || c->severity == SEV_DANGER;
         if (v.status == STATUS_FAILED && counts)

@@ -25,6 +25,10 @@ int selection_make(struct session *s, const struct args *a, struct selection *ou
                    struct problem *err);
 void selection_release(struct selection *sel);
 
+/* Does this chosen check stand in the report: its effect was allowed, or it has an outcome. */
+bool report_has(const struct session *s, const struct selection *sel, size_t check,
+                const struct check_view *v);
+
 /* The exit code that the chosen checks come to: 1, 4, 2 (something waits for a planned change) or
  * 0. */
 int report_code(struct session *s, const struct selection *sel);

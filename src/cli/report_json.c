@@ -52,12 +52,11 @@ static void add_check(struct session *s, struct json_writer *w, int check,
     json_end(w, '}');
 }
 
-static bool reported(struct session *s, const struct selection *sel, size_t check)
+static bool has(struct session *s, const struct selection *sel, size_t check)
 {
     struct check_view v;
     wizard_check_view(s->wizard, (int)check, &v);
-    return sel->checks[check] &&
-           (s->rows.checks[check]->effect <= sel->effect || v.outcome != NULL);
+    return report_has(s, sel, check, &v);
 }
 
 void report_checks_json(struct session *s, const struct selection *sel, bool ok, struct text *out)
@@ -71,7 +70,7 @@ void report_checks_json(struct session *s, const struct selection *sel, bool ok,
     for (size_t i = 0; i < s->rows.check_count; i++) {
         struct check_view v;
         wizard_check_view(s->wizard, (int)i, &v);
-        if (reported(s, sel, i))
+        if (has(s, sel, i))
             add_check(s, &w, (int)i, &v);
     }
     json_end(&w, ']');
@@ -171,7 +170,7 @@ void report_checks_junit(struct session *s, const struct selection *sel, struct 
 {
     text_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"sluice\">\n");
     for (size_t i = 0; i < s->rows.check_count; i++)
-        if (reported(s, sel, i))
+        if (has(s, sel, i))
             add_case(s, (int)i, out);
     text_add(out, "</testsuite>\n");
 }
