@@ -20,6 +20,7 @@
 #define EXACT_INTEGER 9007199254740992ULL /* 2^53 */
 #define NUMBER_BYTES 40                   /* longer ones become strings; cJSON cuts at 63 */
 #define EXPONENT_MAX 300
+#define NUMBER_POINT 0xFDD0 /* JSON_NUMBER */
 
 struct scan {
     const char *s;
@@ -32,6 +33,7 @@ struct scan {
     struct text copy; /* with numbers quoted; empty until the first one */
     size_t copied;    /* bytes of s that are in copy */
     bool quoted;
+    bool letters; /* all numbers are quoted, behind JSON_NUMBER */
 };
 
 static bool fail(struct scan *j, const char *wrong)
@@ -89,6 +91,8 @@ static bool scan_escape(struct scan *j)
         return false;
     if (unit == 0)
         return fail(j, "a NUL character in a string");
+    if (unit == NUMBER_POINT && j->letters)
+        return fail(j, "U+FDD0, which is no character, in a string");
     if (unit < 0xD800 || unit > 0xDFFF)
         return true;
     if (unit > 0xDBFF || peek(j) != '\\' || j->at + 1 >= j->n || j->s[j->at + 1] != 'u')
@@ -124,6 +128,8 @@ static bool scan_string(struct scan *j)
                                                     left > 4 ? 4 : (utf8proc_ssize_t)left, &point);
             if (len <= 0)
                 return fail(j, "a string that is not UTF-8");
+            if (point == NUMBER_POINT && j->letters)
+                return fail(j, "U+FDD0, which is no character, in a string");
             j->at += (size_t)len;
         }
     }
@@ -183,10 +189,12 @@ static bool exact(const char *s, size_t n)
 static void quote_number(struct scan *j, size_t from)
 {
     if (!j->quoted)
-        j->copy = TEXT_LIMITED(j->n * 3 + 2);
+        j->copy = TEXT_LIMITED(j->n * (3 + strlen(JSON_NUMBER)) + 2);
     j->quoted = true;
     text_addn(&j->copy, j->s + j->copied, from - j->copied);
     text_addc(&j->copy, '"');
+    if (j->letters)
+        text_add(&j->copy, JSON_NUMBER);
     text_addn(&j->copy, j->s + from, j->at - from);
     text_addc(&j->copy, '"');
     j->copied = j->at;
@@ -215,7 +223,7 @@ static bool scan_number(struct scan *j)
         if (scan_digits(j) == 0)
             return fail(j, "a number without digits in its exponent");
     }
-    if (!exact(j->s + from, j->at - from))
+    if (j->letters || !exact(j->s + from, j->at - from))
         quote_number(j, from);
     return true;
 }
@@ -364,9 +372,10 @@ static void refuse(struct scan *j, const char *name, struct problem *err)
     }
 }
 
-cJSON *json_parse(const char *bytes, size_t n, const char *name, struct problem *err)
+static cJSON *parse(const char *bytes, size_t n, const char *name, bool letters,
+                    struct problem *err)
 {
-    struct scan j = {.s = bytes, .n = n, .copy = TEXT_INIT};
+    struct scan j = {.s = bytes, .n = n, .copy = TEXT_INIT, .letters = letters};
     if (n > BYTES_MAX) {
         problem_fail(err, PROBLEM_PROTOCOL, "json", "%s is over 16 MiB", name);
         return NULL;
@@ -390,6 +399,16 @@ cJSON *json_parse(const char *bytes, size_t n, const char *name, struct problem 
                  twice);
     cJSON_Delete(root);
     return NULL;
+}
+
+cJSON *json_parse(const char *bytes, size_t n, const char *name, struct problem *err)
+{
+    return parse(bytes, n, name, false, err);
+}
+
+cJSON *json_parse_letters(const char *bytes, size_t n, const char *name, struct problem *err)
+{
+    return parse(bytes, n, name, true, err);
 }
 
 const cJSON *json_member(const cJSON *object, const char *key)

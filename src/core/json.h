@@ -15,6 +15,11 @@
 /* NULL and PROBLEM_PROTOCOL when it is not JSON; `name` says in the message what was read. Numbers
  * that a double cannot hold exactly are kept as JSON strings of their digits. cJSON_Delete it. */
 cJSON *json_parse(const char *bytes, size_t n, const char *name, struct problem *err);
+/* The same with every number as a string of its own letters behind JSON_NUMBER, for documents that
+ * must come back letter by letter. U+FDD0 is no character (Unicode keeps it for such inner use); a
+ * document that holds it is refused here. */
+#define JSON_NUMBER "\xEF\xB7\x90"
+cJSON *json_parse_letters(const char *bytes, size_t n, const char *name, struct problem *err);
 const char *json_text(const cJSON *object, const char *key); /* string member or NULL */
 double json_number(const cJSON *object, const char *key, double otherwise);
 const cJSON *json_member(const cJSON *object,
@@ -31,6 +36,7 @@ void json_key(struct json_writer *w, const char *key);
 void json_add_text(struct json_writer *w,
                    const char *s); /* NULL gives null; invalid UTF-8 -> U+FFFD */
 void json_add_number(struct json_writer *w, long long v);
+void json_add_letters(struct json_writer *w, const char *number); /* a JSON literal as it stands */
 void json_add_bool(struct json_writer *w, bool v);
 void json_add_null(struct json_writer *w);
 void json_pair_text(struct json_writer *w, const char *key, const char *s);

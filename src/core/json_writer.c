@@ -91,6 +91,12 @@ void json_add_number(struct json_writer *w, long long v)
     text_addf(w->out, "%lld", v);
 }
 
+void json_add_letters(struct json_writer *w, const char *number)
+{
+    separate(w);
+    text_add(w->out, number);
+}
+
 void json_add_bool(struct json_writer *w, bool v)
 {
     separate(w);
