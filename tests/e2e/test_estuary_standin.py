@@ -20,6 +20,7 @@ from tests.services.estuary.testing import (
     Client,
     estuary,  # noqa: F811,F401
 )
+from tests.services.estuary.tokens import PROJECT_HOST, PROJECT_KEY
 
 
 @pytest.fixture
@@ -328,9 +329,21 @@ def test_the_log_holds_no_secret(estuary, client):  # noqa: F811
 def test_real_names_serve_their_own_paths_only(estuary, client):  # noqa: F811
     query = {"query": "{publicDataPlanes{edges{node{name}}}}"}
     assert client.send("POST", "/api/graphql", query, Host="api.estuary.dev").status == 200
-    assert client.send("POST", "/api/graphql", query, Host="abcdefgh.supabase.co:443").status == 404
-    assert client.pg("GET", "drafts", Host="abcdefgh.supabase.co").status == 200
-    assert client.pg("GET", "drafts", Host="api.estuary.dev").status == 404
+    assert client.send("POST", "/api/graphql", query, Host=f"{PROJECT_HOST}:443").status == 404
+    assert client.send("GET", "/rest/v1/drafts", apikey=PROJECT_KEY, Host="api.estuary.dev").status == 404
+
+
+def test_each_name_of_postgrest_has_its_own_key(estuary, client):  # noqa: F811
+    def status(key: str, host: str, **headers: str) -> int:
+        return client.send("GET", "/rest/v1/drafts", apikey=key, Host=host, **headers).status
+
+    real, here = PROJECT_HOST, estuary.url.removeprefix("https://")
+    assert [status(PROJECT_KEY, real), status(PROJECT_KEY, f"{real}:443"), status(estuary.anon_key, here)] == [200] * 3
+    assert [status(estuary.anon_key, real), status(PROJECT_KEY, here)] == [401] * 2
+    assert [status(PROJECT_KEY[:-1] + "p", real), status(client.token, real), status(client.token, here)] == [401] * 3
+    assert status(PROJECT_KEY, "abcdefgh.supabase.co") == 404
+    nobody = client.send("GET", "/rest/v1/drafts", apikey=PROJECT_KEY, Host=real, Authorization=f"Bearer {PROJECT_KEY}")
+    assert nobody.status == 401 and nobody.json["code"] == "42501"
 
 
 def test_what_is_not_there_fails_the_test(estuary, client):  # noqa: F811

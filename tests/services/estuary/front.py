@@ -27,10 +27,11 @@ from .world import ANYBODY, Caller, World
 
 ENCRYPT = "/v1/encrypt-config"
 PATHS = {graphql_api.PATH: "graphql", rest.TOKEN: "auth", rest.STATUS: "status", ENCRYPT: "encrypt"}
-#: Pattern of a real host name -> what is served there.
+#: Pattern of a real host name -> what is served there; the first that fits.
 HOSTS = {
     r"api\.estuary\.dev|agent-api-\d+\.us-central1\.run\.app": ("graphql", "auth", "status"),
-    r"[a-z]+\.supabase\.co": ("pg",),
+    re.escape(tokens.PROJECT_HOST): ("pg",),
+    r"[a-z]+\.supabase\.co": (),
     r"config-encryption\.estuary\.dev": ("encrypt",),
     r"dashboard\.estuary\.dev": ("dashboard",),
 }
@@ -87,10 +88,10 @@ class Front:
 
     def _call(self, request: Request) -> Call:
         service = "pg" if request.path.startswith(ROOT) else PATHS.get(request.path, "")
-        host = (request.header("host") or "").rpartition(":")[0] or request.header("host") or ""
-        for pattern, served in HOSTS.items():
-            if re.fullmatch(pattern, host) and service not in served:
-                service = "dashboard" if "dashboard" in served else "elsewhere"
+        host = _host(request)
+        served = next((services for pattern, services in HOSTS.items() if re.fullmatch(pattern, host)), None)
+        if served is not None and service not in served:
+            service = "dashboard" if "dashboard" in served else "elsewhere"
         operation = {"pg": self._pg.operation, "graphql": graphql_api.operation}.get(
             service, lambda _: service or "none")(request)
         return Call(request, service, "json", operation, "")
@@ -170,13 +171,9 @@ class Front:
         key = request.header("apikey") or parse_qs(request.query).get("apikey", [""])[0]
         if not key:
             raise gateway("No API key found in request", "No `apikey` request header or url param was found.")
-        try:
-            right = not tokens.caller_of(self._world, key).known
-        except tokens.BadToken:
-            right = False
-        if not right:
+        if key != tokens.key_at(self._world, _host(request)):
             raise gateway("Invalid API key", "Double check your Supabase `anon` or `service_role` API key.")
-        if not kind:
+        if not kind or token == key:     # the key is a token too, which speaks for nobody
             return ANYBODY
         try:
             return tokens.caller_of(self._world, token)
@@ -239,6 +236,12 @@ class Front:
             "bytes": len(request.body), "fault": progress.fault.kind if progress.fault else "",
             "status": answer.status, "code": progress.code, "answer_bytes": len(answer.body),
             "ms": round((time.perf_counter() - progress.started) * 1000, 2)})
+
+
+def _host(request: Request) -> str:
+    """The name by which the caller reached us, without its port."""
+    given = request.header("host") or ""
+    return (given.rpartition(":")[0] or given).lower()
 
 
 def public(target: str) -> str:
