@@ -92,15 +92,19 @@ make_venv() {
     stamp "$list" >"$venv/stamp"
 }
 
-make_oidc() {
-    local source=$root/tests/services/oidc target=$build/oidc
+# npm_packages SOURCE NAME LOG: what SOURCE's lock file lists, into build/NAME.
+npm_packages() {
+    local source=$root/$1 target=$build/$2 log=$build/log/$3
     fresh "$target/stamp" "$source/package-lock.json" && return 0
-    say "installing npm packages into build/oidc"
+    say "installing npm packages into build/$2"
     mkdir -p "$target" "$build/log"
     cp "$source/package.json" "$source/package-lock.json" "$target/"
-    (cd "$target" && PATH=$venv/bin:$PATH npm ci --ignore-scripts --no-audit --no-fund 2>&1) | tee "$build/log/npm.log" >&2 || return 1
+    (cd "$target" && PATH=$venv/bin:$PATH npm ci --ignore-scripts --no-audit --no-fund 2>&1) | tee "$log" >&2 || return 1
     stamp "$source/package-lock.json" >"$target/stamp"
 }
+
+make_oidc() { npm_packages tests/services/oidc oidc npm.log; }
+make_ajv() { npm_packages tests/schemas/ajv ajv npm-ajv.log; }
 
 make_nessie() { services_python -m tests.services.nessie; }
 
