@@ -43,6 +43,7 @@ struct estuary_pg_call {
     const char *prefer; /* "return=representation"; NULL */
     const char *range;  /* "0-999"; NULL */
     bool one;           /* exactly one row is the answer (406 otherwise: PROBLEM_MISSING) */
+    struct text *raw; /* gets the answer's bytes as well, for documents whose letters count; NULL */
 };
 /* 0: a 2xx; *answer is its JSON, NULL when there was no body; answer may be NULL. Problems have
  * PostgREST's code ("42501": DENIED; "PGRST116": MISSING; "23…": CONFLICT) and its message,
