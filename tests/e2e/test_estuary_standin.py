@@ -18,6 +18,7 @@ from tests.services.estuary.testing import (
     PLANE,
     POSTGRES_IMAGE,
     Client,
+    Elsewhere,
     estuary,  # noqa: F811,F401
 )
 from tests.services.estuary.tokens import PROJECT_HOST, PROJECT_KEY
@@ -363,28 +364,18 @@ def test_a_process_that_is_killed_goes_on_where_it_was(tmp_path):
         url, environment, token = server.url, server.client_environment(), server.token_file.read_text().strip()
         assert environment["SLUICE_ESTUARY_PG_URL"] == url + "/rest/v1"
         assert server.token_file.stat().st_mode & 0o077 == 0 == server.age_key_file.stat().st_mode & 0o077
-        draft = Client(_Elsewhere(server), _login(server, token)).draft()
+        draft = _elsewhere(server).login(token).draft()
         server.control("/grants", {"prefix": "newCo/", "capability": "admin"})
         os.kill(server.told["pid"], signal.SIGKILL)
     with server:
         assert (server.url, server.client_environment()) == (url, environment)
         assert server.control("/contents")["drafts"] == [draft.replace(":", "")]
-        client = Client(_Elsewhere(server), _login(server, token))
+        client = _elsewhere(server).login(token)
         roles = client.pg("POST", "rpc/auth_roles", {"min_capability": "admin"}).json
         assert {role["role_prefix"] for role in roles} == {"acmeCo/", "newCo/"}
         assert server.control("/check") == {"unmet": [], "defects": [], "clear": []}
         assert token not in (server.folder / "requests.jsonl").read_text()
 
 
-class _Elsewhere:
-    """What Client needs to know of a stand-in in another process."""
-
-    def __init__(self, server):
-        self.url, self.ca_file = server.url, server.ca_file
-        self.anon_key = server.client_environment()["SLUICE_ESTUARY_ANON_KEY"]
-
-
-def _login(server, pasted):
-    token = credentials(pasted)
-    ask = {"grant_type": "refresh_token", "refresh_token_id": token["id"], "secret": token["secret"]}
-    return Client(_Elsewhere(server)).send("POST", "/api/v1/auth/token", ask).json["access_token"]
+def _elsewhere(server):
+    return Elsewhere(server.client_environment(), server.ca_file, server.told["control_url"])

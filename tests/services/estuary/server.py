@@ -42,8 +42,10 @@ class EstuaryServer(Service):
         return [sys.executable, "-m", "tests.services.estuary", "--dir", str(self.folder), "--keep", *self._options]
 
     def environment(self) -> dict[str, str]:
-        """What the process itself gets; `client_environment` is for those who call it."""
-        return {**os.environ, "PYTHONPATH": str(places.REPO)}
+        """What the process itself gets (of this machine's settings of AWS and PostgreSQL nothing: its connectors would
+        read them); `client_environment` is for those who call it."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PG"))}
+        return {**kept, "PYTHONPATH": str(places.REPO)}
 
     def working_folder(self) -> Path:
         return places.REPO

@@ -6,6 +6,7 @@ from tests.services.estuary.testing import estuary  # noqa: F401
 from __future__ import annotations
 
 import atexit
+import base64
 import copy
 import json
 import ssl
@@ -46,6 +47,43 @@ def estuary() -> Iterator[EstuaryStandIn]:
 
 
 @dataclass
+class Elsewhere:
+    """What Client needs of a stand-in in another process: the environment of its clients, its CA, its control endpoint."""
+
+    environment: dict[str, str]
+    ca_file: Any
+    control_url: str
+
+    @property
+    def url(self) -> str:
+        """The origin of all services."""
+        return self.environment["SLUICE_ESTUARY_API_URL"]
+
+    @property
+    def anon_key(self) -> str:
+        """The key of PostgREST."""
+        return self.environment["SLUICE_ESTUARY_ANON_KEY"]
+
+    def control(self, path: str, body: Json) -> Json:
+        """One request to the control endpoint: see control.py."""
+        request = urllib.request.Request(self.control_url + path, json.dumps(body).encode())
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
+            return json.loads(answer.read())
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass; what becomes due is done when this returns."""
+        self.control("/clock", {"advance": seconds})
+
+    def login(self, pasted: str) -> "Client":
+        """Requests as the owner of a pasted refresh token."""
+        token = json.loads(base64.b64decode(pasted))
+        ask = {"grant_type": "refresh_token", "refresh_token_id": token["id"], "secret": token["secret"]}
+        reply = Client(self).send("POST", "/api/v1/auth/token", ask)
+        assert reply.status == 200, reply.text
+        return Client(self, reply.json["access_token"])
+
+
+@dataclass
 class Reply:
     """An answer."""
 
@@ -73,7 +111,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 class Client:
     """Requests as the documentation writes them. token: an access token or a pasted refresh token; "" is nobody."""
 
-    estuary: EstuaryStandIn
+    estuary: EstuaryStandIn | Elsewhere
     token: str = ""
     opener: urllib.request.OpenerDirector = field(init=False)
 
