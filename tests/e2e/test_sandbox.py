@@ -16,8 +16,10 @@ import psycopg
 import pytest
 import yaml
 
+from tests.e2e.test_estuary_standin_jobs import discover, publish
 from tests.e2e.test_services import postmaster_of, processes_naming
 from tests.services import places
+from tests.services.estuary.testing import CAPTURE, MATERIALIZATION, Elsewhere, iceberg_config, pipeline, postgres_config
 from tests.services.front import https_opener
 
 SCRIPT = places.REPO / "scripts" / "sandbox"
@@ -25,6 +27,9 @@ PLAYED = """#!/bin/sh
 echo "$@" >>"$PLAYED_LOG"
 state=$(echo "$@" | sed 's/.*--state \\([^ ]*\\).*/\\1/')
 case $1 in
+    export)   # as into a folder that was worked on
+        [ -e "$3" ] && exit 1
+        mkdir "$3" && exit 0 ;;
     check | plan | apply)
         [ -e "$state" ] || echo 'sluice: 1' >"$state"
         case "$*" in *--json*) echo '{"checks": [{"id": "a.b", "status": "passed", "title": "it is proved", "why": null}]}' ;; esac
@@ -95,13 +100,39 @@ def buckets(env: dict[str, str]) -> set[str]:
     return {bucket["Name"] for bucket in client("s3", env).list_buckets()["Buckets"]}
 
 
+def estuary_asks_the_others(home: Path, env: dict[str, str], answers: dict) -> None:
+    """Discovery reads the shop itself; a dry run meets what the shop and the account lack, behind a login at the catalog."""
+    at = Elsewhere(env, env["SLUICE_CA_FILE"], env["SANDBOX_ESTUARY"]).login((home / "estuary-token").read_text())
+    assert answers["start"]["prefix"] in {role["role_prefix"] for role in at.pg("POST", "rpc/auth_roles",
+                                                                              {"min_capability": "admin"}).json}
+    source = postgres_config((home / "admin-password").read_text(), user=answers["postgres"]["admin_user"],
+                             address=f"localhost:{answers['postgres']['port']}",
+                             advanced={"sslmode": "require", "discover_unpublished_tables": True})
+    sealed = at.seal("capture", source)
+    status, errors, specs = discover(at, sealed)
+    assert (status, errors) == ({"type": "success"}, [])
+    assert {"acmeCo/shop/audit/orders", "acmeCo/shop/public/order_items"} <= set(specs)
+    target = iceberg_config(url=env["SANDBOX_CATALOG"] + "/alice.ingest")
+    target["credentials"]["credential"] = f"{env['SANDBOX_CLIENT_ID']}:{Path(env['SANDBOX_CLIENT_SECRET_FILE']).read_text()}"
+    keys = target["compute"]["credentials"]
+    keys["aws_access_key_id"], keys["aws_secret_access_key"] = env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"]
+    specs = pipeline(at)
+    specs[CAPTURE][1]["endpoint"]["connector"]["config"] = sealed
+    specs[MATERIALIZATION][1]["endpoint"]["connector"]["config"] = at.seal("materialization", target)
+    status, errors, _ = publish(at, specs)
+    told = "\n".join(detail for _, detail in errors)
+    assert status["type"] != "success" and 'publication "flow_publication" does not exist' in told
+    assert 'failed to list job runs for application "00abcdefghijkl01"' in told and "creating catalog" not in told
+
+
 @pytest.mark.timeout(240)
 def test_serves_resumes_and_starts_over(home):
     process = serve(home)
-    for name in ("answers.yaml", "passphrase", "env", "client-secret", "admin-password"):
+    for name in ("answers.yaml", "passphrase", "env", "client-secret", "admin-password", "estuary-token"):
         assert (home / name).stat().st_mode & 0o777 == 0o600, name
     env, first = read_env(home), yaml.safe_load((home / "answers.yaml").read_text())
-    assert set(first) == {"start", "oauth", "postgres", "emr", "bucket", "iam"} and len(first["postgres"]["tables"]) == 8
+    assert set(first) == {"start", "oauth", "postgres", "emr", "bucket", "iam", "materialization"}
+    assert len(first["postgres"]["tables"]) == 8
     assert env["SANDBOX_CATALOG"] == first["oauth"]["url"] and env["SANDBOX_CATALOG"].endswith("/iceberg")
     secret = Path(env["SANDBOX_CLIENT_SECRET_FILE"]).read_text()
     form = {"grant_type": "client_credentials", "client_id": env["SANDBOX_CLIENT_ID"], "client_secret": secret}
@@ -113,8 +144,10 @@ def test_serves_resumes_and_starts_over(home):
         connection.execute("CREATE TABLE made_here ()")
     assert env["SANDBOX_AWS"] == env["AWS_ENDPOINT_URL"] and env["AWS_CA_BUNDLE"] == env["SLUICE_CA_FILE"]
     assert buckets(env) == {first["bucket"]["lake"]}
+    token = (home / "estuary-token").read_text()
     subnets = client("ec2", env).describe_subnets(SubnetIds=first["emr"]["subnets"])["Subnets"]
     assert {tag["Value"] for subnet in subnets for tag in subnet["Tags"]} == {"private-nat", "private-nat-b"}
+    estuary_asks_the_others(home, env, first)
     client("s3", env).create_bucket(Bucket="made-here")   # and killed at once, see below
     second = subprocess.run([SCRIPT, "--serve", home], capture_output=True, text=True, timeout=60)
     assert second.returncode != 0 and f"runs already in {home} (process {process.pid})" in second.stderr
@@ -122,7 +155,7 @@ def test_serves_resumes_and_starts_over(home):
     assert end(process, signal.SIGKILL) == -9   # and at once again: it waits for the servers to end
     process = serve(home)
     assert yaml.safe_load((home / "answers.yaml").read_text()) == first
-    assert read_env(home) == env
+    assert read_env(home) == env and (home / "estuary-token").read_text() == token
     assert buckets(env) == {first["bucket"]["lake"], "made-here"}
     with psycopg.connect(env["SANDBOX_POSTGRES"]) as connection:
         assert connection.execute("SELECT to_regclass('made_here')::text").fetchone() == ("made_here",)
@@ -138,33 +171,41 @@ def test_serves_resumes_and_starts_over(home):
     with psycopg.connect(read_env(home)["SANDBOX_POSTGRES"]) as connection:
         assert connection.execute("SELECT to_regclass('made_here')").fetchone() == (None,)
     assert buckets(read_env(home)) == {first["bucket"]["lake"]}
+    assert (home / "estuary-token").read_text() != token
     assert (home / "mine").exists()
     assert end(process, signal.SIGINT) == 0
 
 
 def test_headless_runs_the_whole_job(home, played, tmp_path):
     environment = played | {"SANDBOX_HOME": str(home)}
+    (home / "shop" / "export").mkdir(parents=True)   # somebody's: left alone
     done = subprocess.run([SCRIPT], env=environment | {"PLAYED_CODE": "2"}, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, timeout=120)
     assert done.returncode == 2, done.stderr
     commands = (tmp_path / "log").read_text().splitlines()
-    assert [line.split(" --state")[0] for line in commands] == ["check", "plan", "apply --yes", "check --deep --json"]
-    assert ["--answers" in line for line in commands] == [True, False, False, False]   # they seed only a new state
+    assert [line.split(" --state")[0] for line in commands] == [
+        "check", "plan", "apply --yes", "check --deep --json", f"export -o {home}/shop/export", f"export -o {home}/shop/export-2"]
+    assert ["--answers" in line for line in commands] == [True] + 5 * [False]   # they seed only a new state
     assert all(f"--state {home}/shop/sluice.yaml --passphrase-file {home}/passphrase" in line for line in commands)
     assert "it is proved" in done.stdout and "1 passed" in done.stdout and f"{home}/shop/sluice.yaml" in done.stdout
+    assert f"Read {home}/shop/export-2/RUNBOOK.md first" in done.stdout
     assert gone(home)
 
 
 @pytest.mark.timeout(240)
 def test_the_program_itself(home, sluice_bin):
-    """Without a terminal the real program makes and proves all of it, AWS included; again, it goes on with what is there."""
+    """Without a terminal the real program makes and proves all of it and writes the specification; again, it goes on with what
+    is there."""
     environment = {**os.environ, "SANDBOX_HOME": str(home), "SLUICE_BIN": str(sluice_bin), "AWS_PROFILE": "production"}
     for changes in ("13 changes. Nothing was written.", "0 changes: everything stands as wanted."):
         done = subprocess.run([SCRIPT], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=150)
         assert done.returncode == 0, done.stdout + done.stderr
         assert changes in done.stdout and "Proved live against the local services" in done.stdout
-        for check in ("oauth.writable", "postgres.cdc_round_trip", "emr.application", "bucket.staging_access", "iam.replay"):
+        for check in ("oauth.writable", "postgres.cdc_round_trip", "emr.application", "bucket.staging_access", "iam.replay",
+                      "capture.collections", "materialization.config"):
             assert re.search(rf"^  passed +{re.escape(check)} ", done.stdout, re.M), check
+        assert f"Read {home}/shop/export/RUNBOOK.md first" in done.stdout
+        assert {"flow.yaml", "RUNBOOK.md", "acmeCo"} <= set(os.listdir(home / "shop" / "export"))
         assert gone(home)
 
 

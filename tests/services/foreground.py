@@ -62,7 +62,8 @@ class Foreground:
 
 
 def headless(foreground: Foreground, command: Callable[..., list[str]], environment: dict[str, str], state: Path) -> int:
-    """check, plan, apply --yes, check --deep; then what was proved. The code is that of the last command."""
+    """check, plan, apply --yes, check --deep, export; what was proved, and where the specification lies. The code is that
+    of check --deep, or else of export."""
     for words in (("check",), ("plan",), ("apply", "--yes")):
         print(f"\n$ sluice {' '.join(words)}", flush=True)
         code = foreground.run(command(*words), environment)
@@ -72,7 +73,27 @@ def headless(foreground: Foreground, command: Callable[..., list[str]], environm
     print("\n$ sluice check --deep", flush=True)
     code = foreground.run(command("check", "--deep", "--json"), environment, capture=True)
     print(report(foreground.output, code))
+    if code not in STOPPING and code < 126 and not foreground.ended.is_set():
+        exported = export(foreground, command, environment, state.parent)
+        code = code or exported
     print(f"The state lies in {state}\nSecrets, certificates and data: {state.parent.parent}")
+    return code
+
+
+def export(foreground: Foreground, command: Callable[..., list[str]], environment: dict[str, str], beside: Path) -> int:
+    """Writes the specification into a folder beside the state. sluice replaces what it wrote itself; what was worked on
+    since it leaves alone, and so do we: then the next free number is taken."""
+    number = 1
+    while True:
+        folder = beside / ("export" if number == 1 else f"export-{number}")
+        stood = folder.exists()
+        print(f"\n$ sluice export -o {folder}", flush=True)
+        code = foreground.run(command("export", "-o", str(folder)), environment)
+        if code != 1 or not stood:
+            break
+        number += 1
+    if code == 0:
+        print(f"What would be published: ls {folder}\nRead {folder / 'RUNBOOK.md'} first.\n")
     return code
 
 

@@ -1,6 +1,6 @@
 """The sandbox: all local services, and sluice in front of them, prefilled. What scripts/sandbox runs.
 
-    sandbox [--fresh] [ARGUMENTS OF SLUICE...]    the wizard in a terminal, else check, plan, apply, check --deep
+    sandbox [--fresh] [ARGUMENTS OF SLUICE...]    the wizard in a terminal, else check, plan, apply, check, export
     sandbox --serve DIR [--fresh]                 only the services; DIR says how to reach them; until SIGTERM
 
 The data, the ports, the certificate authority and sluice's state stay where they are, so that a half-finished set-up
@@ -51,7 +51,7 @@ def serve(folder: Path, fresh: bool) -> int:
         served.start(ended)
         if ended.is_set():
             return 0
-        answers.write(folder, served.catalog, served.server, aws=served.aws_told())
+        answers.write(folder, served.catalog, served.server, aws=served.aws_told(), estuary=served.estuary_told())
         ready.write_text(f"{os.getpid()}\n")
         try:
             say(f"ready; {folder}/env says how to reach the services. SIGTERM or Ctrl-C ends them.")
@@ -72,9 +72,10 @@ def run(given: list[str], fresh: bool) -> int:
         served.start(foreground.ended)
         if foreground.ended.is_set():
             return foreground.code
-        answers.write(HOME, served.catalog, served.server, aws=served.aws_told())
+        told = {"aws": served.aws_told(), "estuary": served.estuary_told()}
+        answers.write(HOME, served.catalog, served.server, **told)
         state.parent.mkdir(mode=0o700, exist_ok=True)
-        given_here = answers.for_sluice(answers.environment(HOME, served.catalog, served.server, aws=served.aws_told()))
+        given_here = answers.for_sluice(answers.environment(HOME, served.catalog, served.server, **told))
         environment = {name: value for name, value in os.environ.items() if name not in answers.ELSEWHERE} | given_here
         options = ["--state", str(state), "--passphrase-file", str(HOME / "passphrase")]
 

@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Callable, Self
 
 from . import places, shop
-from .answers import LAKE, Aws, write_private
+from .answers import LAKE, Aws, Estuary, write_private
 from .aws.server import AwsServer
 from .catalog import Catalog
+from .estuary.server import EstuaryServer
 from .oidc import awkward_secret
 from .ports import free_port, is_free
 from .postgres import Postgres
-from .process import ServiceError
+from .process import Service, ServiceError
 from .tls import Authority
 
 PATIENCE = 40.0   # seconds that the servers of a killed sandbox may take to end
+# A discover and a publication take long enough to be waited for, not long enough to be waited out.
+LIFE = {"discover": 0.5, "publish": 0.7, "activate": 1.0}
 
 
 class Served:
@@ -35,6 +38,7 @@ class Served:
         self.server: Postgres
         self.catalog: Catalog
         self.aws: AwsServer
+        self.estuary: EstuaryServer
         self._lock = -1
 
     def __enter__(self) -> Self:
@@ -69,7 +73,7 @@ class Served:
     def _start_over(self) -> None:
         """Removes what a sandbox makes here, and nothing else: the folder may be anybody's."""
         places.forget(self.base)
-        for name in ("answers.yaml", "passphrase", "env", "ready", "client-secret", "admin-password"):
+        for name in ("answers.yaml", "passphrase", "env", "ready", "client-secret", "admin-password", "estuary-token"):
             (self.folder / name).unlink(missing_ok=True)
         for name in self.more:
             places.forget(self.folder / name)
@@ -84,11 +88,11 @@ class Served:
                                secret=self._secret("client-secret", awkward_secret))
         self.aws = AwsServer(self.base / "aws", authority, port=ports["aws"], buckets=(LAKE,))
         for service in (self.server, self.catalog, self.aws):
-            service.keep_fds, service.cancel = (self._lock,), ended
+            self._bind(service, ended)
         with ThreadPoolExecutor(3) as pool:
             work = [pool.submit(self._told, "PostgreSQL 15 with the database shop", self._start_postgres),
                     pool.submit(self._told, "Iceberg catalog with OAuth", self.catalog.start),
-                    pool.submit(self._told, "AWS (IAM, S3, EMR Serverless …)", self.aws.start)]
+                    pool.submit(self._start_aws_and_estuary, authority, ports["estuary"], ended)]
             try:
                 for each in work:
                     each.result()
@@ -96,9 +100,26 @@ class Served:
                 if not ended.is_set():
                     raise
 
+    def _start_aws_and_estuary(self, authority: Authority, port: int, ended: threading.Event) -> None:
+        """One after the other: Estuary's connectors are told where AWS is."""
+        self._told("AWS (IAM, S3, EMR Serverless …)", self.aws.start)
+        self.estuary = EstuaryServer(self.base / "estuary", authority, port=port, settings={
+            "reach_postgres": True, "reach_catalog": True, "aws_url": self.aws.url, "connector_ca": "sandbox", "life": LIFE})
+        self._bind(self.estuary, ended)
+        self._told("Estuary (discovery, publication, sealing)", self.estuary.start)
+
     def aws_told(self) -> Aws:
         """What the answers need to know of AWS."""
         return Aws(self.aws.client_environment(), self.aws.network())
+
+    def estuary_told(self) -> Estuary:
+        """What the answers need to know of Estuary."""
+        told = self.estuary.told
+        return Estuary(self.estuary.client_environment(), told["tenant"], self.estuary.token_file.read_text().strip(),
+                       told["control_url"], self.estuary.age_key_file)
+
+    def _bind(self, service: Catalog | Service, ended: threading.Event) -> None:
+        service.keep_fds, service.cancel = (self._lock,), ended
 
     def _told(self, what: str, start: Callable[[], object]) -> None:
         begin = time.monotonic()
@@ -118,7 +139,7 @@ class Served:
         """Those that the answers or the environment name. The others are found anew each time."""
         file = self.base / "ports.json"
         ports = json.loads(file.read_text()) if file.exists() else {}
-        for name in ("postgres", "catalog", "aws"):
+        for name in ("postgres", "catalog", "aws", "estuary"):
             port = ports.get(name)
             if port and not is_free(port):
                 if not self.moves:
@@ -138,13 +159,13 @@ class Served:
 
     def raise_if_ended(self) -> None:
         """Says which server ended by itself, if one did."""
-        for service in (self.server, *self.catalog.services, self.aws):
+        for service in (self.server, *self.catalog.services, self.aws, self.estuary):
             if not service.running:
                 raise ServiceError(f"{service.name} ended by itself; end of {service.log}:\n{service.log_tail()}")
 
     def stop(self) -> None:
-        with ThreadPoolExecutor(3) as pool:
-            for name in ("server", "catalog", "aws"):
+        with ThreadPoolExecutor(4) as pool:
+            for name in ("server", "catalog", "aws", "estuary"):
                 if service := getattr(self, name, None):
                     pool.submit(service.stop)
 
