@@ -40,9 +40,10 @@ void estuary_account_release(struct estuary_account *a);
 #define AUTO_ESTUARY_ACCOUNT                                                                       \
     __attribute__((cleanup(estuary_account_release))) struct estuary_account
 
-/* The capability of the longest listed prefix that `prefix` is at or below; NULL when none is. */
+/* The highest capability of the listed prefixes that `prefix` is at or below, as a grant on a
+ * prefix holds for all below it, whatever is granted there besides; NULL when none is. */
 const char *estuary_capability(const struct estuary_account *a, const char *prefix);
-/* Likewise the mapping that covers it; NULL. */
+/* The mapping of the longest prefix that it is at or below; NULL. */
 const struct estuary_mapping *estuary_mapping_of(const struct estuary_account *a,
                                                  const char *prefix);
 const struct estuary_plane *estuary_plane_of(const struct estuary_account *a, const char *name);
