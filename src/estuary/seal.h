@@ -2,9 +2,10 @@
  * Estuary's data planes alone (a sops document). No login is needed. The JSON schema that says
  * which values are secret is made here, of the config itself and the places it is given.
  *
- * A document is accepted only when every value that is no secret came back unchanged and in its
- * order, every secret as an encrypted one, nothing else was added but `sops`, and no secret occurs
- * anywhere in it in clear. From then on it must not be edited: its checksum covers all of it. */
+ * A document is accepted only when every value that is no secret came back unchanged, every secret
+ * as an encrypted one, nothing was added but `sops`, and no secret occurs anywhere in it in clear.
+ * From then on it must not be edited: its checksum covers all of it, in its order.
+ */
 #ifndef SLUICE_ESTUARY_SEAL_H
 #define SLUICE_ESTUARY_SEAL_H
 

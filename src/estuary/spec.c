@@ -111,7 +111,8 @@ struct node *estuary_capture_model(struct node *config, const struct estuary_bin
     return model;
 }
 
-struct node *estuary_materialization_model(struct node *config, const char *capture, const char *ns,
+struct node *estuary_materialization_model(const char *image, struct node *config,
+                                           const char *capture, const char *ns,
                                            const struct estuary_binding *bindings, size_t count)
 {
     struct node *model = node_map();
@@ -121,7 +122,7 @@ struct node *estuary_materialization_model(struct node *config, const char *capt
     struct node *naming = child(model, "targetNaming");
     set(naming, "strategy", "singleSchema");
     set(naming, "schema", ns);
-    add_endpoint(model, ESTUARY_TARGET_IMAGE, config);
+    add_endpoint(model, image, config);
     struct node *list = node_list();
     node_append(model, "bindings", list);
     for (size_t i = 0; i < count; i++) {

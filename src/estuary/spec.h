@@ -69,8 +69,10 @@ struct estuary_binding {
 /* Models. `config` is taken. */
 struct node *estuary_capture_model(struct node *config, const struct estuary_binding *bindings,
                                    size_t count);
-/* `capture`: its bindings are followed, so that a table added there later arrives here too. */
-struct node *estuary_materialization_model(struct node *config, const char *capture, const char *ns,
+/* image: one of the two above. `capture`: its bindings are followed, so that a table added there
+ * later arrives here too. */
+struct node *estuary_materialization_model(const char *image, struct node *config,
+                                           const char *capture, const char *ns,
                                            const struct estuary_binding *bindings, size_t count);
 /* A draft by hand, from the table's columns and key, so that a specification without a login is
  * whole. It lacks what only Estuary's discovery writes: _meta with the kind of each change, without

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/json.h"
 #include "core/mem.h"
+#include "core/node_json.h"
 #include "core/text.h"
 #include "estuary/names.h"
 
@@ -14,29 +14,10 @@
 /* --- what is large
  * ------------------------------------------------------------------------------- */
 
-static void add_json(const struct node *n, struct json_writer *w)
-{
-    if (n->kind == NODE_SCALAR) {
-        if (n->plain)
-            json_add_number(w, 0); /* true, false, a small number: its length hardly matters */
-        else
-            json_add_text(w, n->text);
-        return;
-    }
-    json_begin(w, n->kind == NODE_MAP ? '{' : '[');
-    for (size_t i = 0; i < n->count; i++) {
-        if (n->kind == NODE_MAP)
-            json_key(w, n->keys[i]);
-        add_json(n->items[i], w);
-    }
-    json_end(w, n->kind == NODE_MAP ? '}' : ']');
-}
-
 static bool large(const struct node *n)
 {
     AUTO_TEXT out = TEXT_INIT;
-    struct json_writer w = {.out = &out};
-    add_json(n, &w);
+    node_write_json(n, &out);
     return out.len > LARGE;
 }
 

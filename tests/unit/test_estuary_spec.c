@@ -107,9 +107,9 @@ static void the_tasks(void **state)
     (void)state;
     struct estuary_binding b = sample_binding();
     AUTO_NODE *capture = estuary_capture_model(node_scalar("source-postgres.config.yaml"), &b, 1);
-    AUTO_NODE *materialization =
-        estuary_materialization_model(node_scalar("materialize-bauplan.config.yaml"),
-                                      "acmeCo/shop/source-postgres", "analytics", &b, 1);
+    AUTO_NODE *materialization = estuary_materialization_model(
+        ESTUARY_TARGET_IMAGE, node_scalar("materialize-bauplan.config.yaml"),
+        "acmeCo/shop/source-postgres", "analytics", &b, 1);
     assert_yaml(capture, "autoDiscover:\n"
                          "  addNewBindings: false\n"
                          "  evolveIncompatibleCollections: true\n"

@@ -148,7 +148,8 @@ static const char *file(const struct folder *f, const char *path)
 static void export_all(struct set_up *x, struct folder *f)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
-    if (review_export(x->w, x->s, f, &err) != 0)
+    bool draft;
+    if (review_export(x->w, x->s, SECRETS_PLACEHOLDER, f, &draft, &err) != 0)
         fail_msg("%s: %s", err.code, err.what);
 }
 
@@ -282,7 +283,8 @@ static void refused(struct set_up *x, const char *code, const char *what)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
     AUTO_FOLDER f = {0};
-    assert_int_equal(review_export(x->w, x->s, &f, &err), -1);
+    bool draft;
+    assert_int_equal(review_export(x->w, x->s, SECRETS_PLACEHOLDER, &f, &draft, &err), -1);
     assert_string_equal(err.code, code);
     assert_has(err.what, what);
     assert_non_null(err.fix);

@@ -8,5 +8,7 @@
 extern const struct field *const capture_fields[];
 /* verdicts.c */
 extern const struct check capture_check_name, capture_check_config, capture_check_tls,
-    capture_check_collections, capture_check_keys, capture_check_drafts;
+    capture_check_collections, capture_check_keys;
+/* online.c */
+extern const struct check capture_check_sealed, capture_check_discovery, capture_check_drafts;
 #endif

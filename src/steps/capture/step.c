@@ -7,13 +7,9 @@
 #include "steps/steps.h"
 
 static const struct check *const checks[] = {
-    &capture_check_name,
-    &capture_check_config,
-    &capture_check_tls,
-    &capture_check_collections,
-    &capture_check_keys,
-    &capture_check_drafts,
-    NULL,
+    &capture_check_name,        &capture_check_config, &capture_check_tls,
+    &capture_check_collections, &capture_check_keys,   &capture_check_sealed,
+    &capture_check_discovery,   &capture_check_drafts, NULL,
 };
 
 /* Everything here has a default once there is a prefix: then the step begins by itself when there
@@ -34,9 +30,10 @@ const struct step step_capture = {
     .number = "4",
     .name = "Capture",
     .title = "Estuary capture",
-    .intro = "Estuary reads the changes of the chosen tables and keeps them in collections, one a "
-             "table. Names, keys and the connector's own rules are judged here; nothing is sent to "
-             "Estuary.",
+    .intro =
+        "Estuary reads the changes of the chosen tables and keeps them in collections, one a "
+        "table. Names, keys and the connector's own rules are judged here; then, on your word, "
+        "Estuary seals the config and discovers the tables.",
     .needs = "Estuary: an account and a prefix you may write to",
     .link = "https://docs.estuary.dev/reference/Connectors/capture-connectors/PostgreSQL/",
     .fields = capture_fields,

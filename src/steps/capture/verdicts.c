@@ -284,31 +284,3 @@ const struct check capture_check_keys = {
     .fix = "Add a primary key, or leave the table out.",
     .run = run_keys,
 };
-
-/* --- drafts
- * -------------------------------------------------------------------------------------- */
-
-static void run_drafts(struct run *run, struct outcome *out)
-{
-    const struct value *tables = run_value(run, "postgres.tables");
-    size_t count = tables != NULL && tables->kind == VALUE_LIST ? tables->count : 0;
-    outcome_warn(out, "%zu collection%s drafted by hand, not discovered by Estuary", count,
-                 count == 1 ? "" : "s");
-    outcome_why(out, "A draft lacks _meta, which says what kind of change a document is: without "
-                     "it deleted rows cannot be removed, and types follow our reading of the "
-                     "columns, not the connector's.");
-    outcome_fix(out, WHO_YOU,
-                "Before anything is published run flowctl discover in the exported folder: it "
-                "replaces the drafts.");
-    outcome_copy_command(out, "flowctl discover --source flow.yaml");
-}
-
-const struct check capture_check_drafts = {
-    .id = "capture.drafts",
-    .title = "collections are discovered",
-    .reads = (const char *const[]){"postgres.tables", NULL},
-    .severity = SEV_WARNS,
-    .cause = "Without a login to Estuary collections are drafted from the tables' columns.",
-    .fix = "Run flowctl discover in the exported folder before anything is published.",
-    .run = run_drafts,
-};

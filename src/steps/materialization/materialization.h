@@ -4,6 +4,8 @@
 
 #include "core/check.h"
 #include "core/field.h"
+#include "core/run.h"
+#include "steps/spec/inputs.h"
 
 extern const struct field *const materialization_fields[];
 /* verdicts.c */
@@ -13,6 +15,17 @@ extern const struct check materialization_check_name, materialization_check_name
 extern const struct check materialization_check_config;
 /* verdict_tables.c */
 extern const struct check materialization_check_tables;
+
+/* online.c */
+extern const struct check materialization_check_connector, materialization_check_live,
+    materialization_check_sealed;
+/* dry_run.c */
+extern const struct check materialization_check_dry_run;
+
+/* Its config as answered, with placeholders for secrets; node_free. */
+#define MATERIALIZATION_READS_CONFIG                                                               \
+    SPEC_READS_TARGET, "iam.role", "iam.path", SPEC_FACT_ROLE, SPEC_FACT_IDENTITY
+struct node *materialization_config(const struct run *run);
 
 /* Syncs a day at a frequency ("30m" -> 48); 0 = one after the other. */
 long materialization_syncs(const char *frequency);

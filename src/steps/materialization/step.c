@@ -9,7 +9,9 @@ static const struct check *const checks[] = {
     &materialization_check_name,     &materialization_check_namespace,
     &materialization_check_tables,   &materialization_check_config,
     &materialization_check_policies, &materialization_check_deletes,
-    &materialization_check_schedule, NULL,
+    &materialization_check_schedule, &materialization_check_connector,
+    &materialization_check_live,     &materialization_check_sealed,
+    &materialization_check_dry_run,  NULL,
 };
 
 static bool begun(const struct snapshot *s)
@@ -29,7 +31,7 @@ const struct step step_materialization = {
     .title = "Estuary materialization",
     .intro = "Estuary merges the changes into Iceberg tables of Bauplan by Spark jobs. Names and "
              "places are worked out as the connector will, and all it demands is judged here; "
-             "nothing is sent to Estuary.",
+             "then, on your word, Estuary builds both tasks for trial. Nothing goes live.",
     .link =
         "https://docs.estuary.dev/reference/Connectors/materialization-connectors/apache-iceberg/",
     .fields = materialization_fields,

@@ -29,17 +29,23 @@ static char *key_id(const struct run *run)
     return colon != NULL ? xstrndup(bytes, (size_t)(colon - bytes)) : NULL;
 }
 
-static void run_config(struct run *run, struct outcome *out)
+struct node *materialization_config(const struct run *run)
 {
     AUTO(xfree) char *arn = role_arn(run);
     AUTO(xfree) char *id = key_id(run);
     AUTO_SPEC_TARGET t = {0};
-    AUTO_ESTUARY_FAULTS faults = {0};
     spec_target(&(struct spec_from){.run = run}, arn, id, &t);
-    struct node *config = estuary_target_config(&t.target);
+    return estuary_target_config(&t.target);
+}
+
+static void run_config(struct run *run, struct outcome *out)
+{
+    AUTO_ESTUARY_FAULTS faults = {0};
+    struct node *config = materialization_config(run);
     estuary_target_faults(config, &faults);
     if (faults.count == 0)
-        outcome_pass(out, "%s, %s", t.url, t.base_location);
+        outcome_pass(out, "%s, %s", node_get_text(config, "url"),
+                     node_get_text(config, "base_location"));
     else
         spec_judge_config(&faults, out);
     node_free(config);
@@ -48,8 +54,7 @@ static void run_config(struct run *run, struct outcome *out)
 const struct check materialization_check_config = {
     .id = "materialization.config",
     .title = "connector takes the config",
-    .reads = (const char *const[]){SPEC_READS_TARGET, "iam.role", "iam.path", "?iam.access_key",
-                                   SPEC_FACT_ROLE, SPEC_FACT_IDENTITY, NULL},
+    .reads = (const char *const[]){MATERIALIZATION_READS_CONFIG, "?iam.access_key", NULL},
     .needs = (const char *const[]){"emr.application", "iam.role", NULL},
     .severity = SEV_BLOCKS,
     .cause = "A value breaks a rule that Estuary's Iceberg connector has, or one that only its "

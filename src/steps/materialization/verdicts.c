@@ -11,6 +11,7 @@
 #include "estuary/names.h"
 #include "steps/materialization/materialization.h"
 #include "steps/oauth/facts.h"
+#include "steps/spec/discovered.h"
 #include "steps/spec/inputs.h"
 
 /* --- name
@@ -141,28 +142,38 @@ const struct check materialization_check_policies = {
 
 static void run_deletes(struct run *run, struct outcome *out)
 {
-    if (!spec_deletes_need_discovery(&(struct spec_from){.run = run})) {
+    AUTO_SPEC_TABLES t = {0};
+    if (strcmp(run_text(run, "materialization.hard_delete"), "yes") != 0) {
         outcome_pass(out, "deleted rows stay, marked d in _meta/op");
         return;
     }
-    outcome_fail(out, "hard_delete", "hard deletes need collections that Estuary discovered");
-    outcome_why(out, "The collections are drafts by hand: they lack _meta, by which the connector "
-                     "tells a deleted row. Rows would stay, as if nothing had been deleted.");
-    outcome_fix(
-        out, WHO_YOU,
-        "Choose soft deletes for the draft. To have hard ones, write hard_delete: true into "
-        "the materialization's config when you fill in the secrets: before flowctl discover, "
-        "which seals it.");
+    spec_collections(&(struct spec_from){.run = run}, &t);
+    const struct spec_discovered *d = run_fact(run, SPEC_FACT_DISCOVERED, &spec_discovered_type);
+    const char *without = spec_undiscovered(d, &t);
+    if (without == NULL) {
+        outcome_pass(out, "deleted rows vanish with the next sync");
+        return;
+    }
+    outcome_fail(out, "hard_delete",
+                 "hard deletes need collections that Estuary discovered; %s is "
+                 "a draft",
+                 without);
+    outcome_why(out, "A draft by hand lacks _meta, by which the connector tells a deleted row. "
+                     "Rows would stay, as if nothing had been deleted.");
+    outcome_fix(out, WHO_YOU,
+                "Answer the Estuary token in Start and allow the discovery in the step Capture "
+                "(sluice check --deep); or choose soft deletes.");
     outcome_suggest(out, "materialization.hard_delete", "no");
 }
 
 const struct check materialization_check_deletes = {
     .id = "materialization.deletes",
     .title = "deletes arrive as wanted",
-    .reads = (const char *const[]){"materialization.hard_delete", NULL},
+    .reads = (const char *const[]){"materialization.hard_delete", SPEC_READS_COLLECTIONS,
+                                   "?" SPEC_FACT_DISCOVERED, NULL},
     .severity = SEV_BLOCKS,
     .cause = "Hard deletes were chosen, and the collections were not discovered by Estuary.",
-    .fix = "Choose soft deletes, or discover first.",
+    .fix = "Discover them first, or choose soft deletes.",
     .run = run_deletes,
 };
 

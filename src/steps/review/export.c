@@ -8,6 +8,8 @@
 #include "core/run_make.h"
 #include "estuary/tree.h"
 #include "steps/review/material.h"
+#include "steps/spec/models.h"
+#include "steps/spec/sealed.h"
 
 /* --- may it be written at all?
  * ------------------------------------------------------------------- */
@@ -56,6 +58,7 @@ static int refuse_faults(const char *connector, const struct estuary_faults *f, 
 /* --- the specification
  * --------------------------------------------------------------------------- */
 
+/* The configs as answered pass the connectors' rules, then take the form asked for. */
 static int make_configs(const struct material *m, struct node **source, struct node **target,
                         struct problem *err)
 {
@@ -64,12 +67,29 @@ static int make_configs(const struct material *m, struct node **source, struct n
     AUTO_SPEC_TARGET t = {0};
     struct estuary_source s = spec_source(&m->from);
     spec_target(&m->from, node_get_text(m->role, "arn"), m->key_id, &t);
-    *source = estuary_source_config(&s);
-    *target = estuary_target_config(&t.target);
-    estuary_source_faults(*source, &of_source);
-    estuary_target_faults(*target, &of_target);
+    struct node *answered_source = estuary_source_config(&s);
+    struct node *answered_target = estuary_target_config(&t.target);
+    estuary_source_faults(answered_source, &of_source);
+    estuary_target_faults(answered_target, &of_target);
     int rc = refuse_faults(ESTUARY_SOURCE_NAME, &of_source, err);
-    return rc == 0 ? refuse_faults(ESTUARY_TARGET_NAME, &of_target, err) : rc;
+    if (rc == 0)
+        rc = refuse_faults(ESTUARY_TARGET_NAME, &of_target, err);
+    if (rc != 0) {
+        node_free(answered_source);
+        node_free(answered_target);
+        return -1;
+    }
+    rc = material_config(m, SPEC_FACT_SOURCE_SEALED, answered_source, source, err);
+    int other =
+        material_config(m, SPEC_FACT_TARGET_SEALED, answered_target, target, rc == 0 ? err : NULL);
+    return rc == 0 ? other : rc;
+}
+
+/* What Estuary's discovery wrote, else a draft by hand. */
+static struct node *collection_of(const struct material *m, size_t i)
+{
+    const struct node *model = material_discovered(m, m->bindings[i].collection);
+    return model != NULL ? node_copy(model) : estuary_collection_draft(&m->bindings[i]);
 }
 
 static void add_tree(const struct material *m, struct node *source, struct node *target,
@@ -80,13 +100,13 @@ static void add_tree(const struct material *m, struct node *source, struct node 
     struct estuary_spec *specs = xcalloc(tables + 2, sizeof *specs);
     for (size_t i = 0; i < tables; i++)
         specs[i] = (struct estuary_spec){ESTUARY_COLLECTION, m->bindings[i].collection,
-                                         estuary_collection_draft(&m->bindings[i])};
-    specs[tables] = (struct estuary_spec){ESTUARY_CAPTURE, capture,
-                                          estuary_capture_model(source, m->bindings, tables)};
+                                         collection_of(m, i)};
+    specs[tables] =
+        (struct estuary_spec){ESTUARY_CAPTURE, capture, spec_capture_model(&m->tables, source)};
     specs[tables + 1] = (struct estuary_spec){
         ESTUARY_MATERIALIZATION, material_text(m, "materialization.name"),
-        estuary_materialization_model(
-            target, capture, material_text(m, "materialization.namespace"), m->bindings, tables)};
+        spec_materialization_model(&m->tables, target, m->image, capture,
+                                   material_text(m, "materialization.namespace"))};
     estuary_tree(specs, tables + 2, out);
     for (size_t i = 0; i < tables + 2; i++)
         node_free(specs[i].model);
@@ -136,20 +156,35 @@ static void add_text(void (*write)(const struct material *m, struct text *out),
     folder_add(out, path, text.s, text.len);
 }
 
-int review_export(struct wizard *w, const struct state *s, struct folder *out, struct problem *err)
+/* Judged here once more, of what is exported: the gate's facts may be of other answers. */
+static int deletes_hold(const struct material *m, struct problem *err)
+{
+    if (strcmp(material_text(m, "materialization.hard_delete"), "yes") != 0 || !material_draft(m))
+        return 0;
+    problem_fail(err, PROBLEM_CONFLICT, "materialization.deletes",
+                 "hard deletes need collections that Estuary discovered with these answers");
+    problem_fix(err, WHO_YOU, "Run sluice check --deep capture, or choose soft deletes.");
+    return -1;
+}
+
+int review_export(struct wizard *w, const struct state *s, enum export_secrets form,
+                  struct folder *out, bool *draft, struct problem *err)
 {
     AUTO_MATERIAL m = {0};
     struct node *source = NULL, *target = NULL;
-    int rc = material_gather(w, s, &m, err);
+    int rc = material_gather(w, s, form, &m, err);
     for (size_t i = 0; rc == 0 && i < ARRAY_LEN(gates); i++)
         rc = gate(&m, gates[i], err);
     if (rc == 0)
+        rc = deletes_hold(&m, err);
+    if (rc == 0)
         rc = make_configs(&m, &source, &target, err);
     if (rc != 0) {
-        node_free(source);
-        node_free(target);
+        material_wipe(source);
+        material_wipe(target);
         return -1;
     }
+    *draft = material_draft(&m);
     add_tree(&m, source, target, out); /* takes both */
     add_text(export_sql, &m, "postgres.sql", out);
     add_text(export_runbook, &m, "RUNBOOK.md", out);

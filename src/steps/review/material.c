@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "steps/review/export.h"
+#include "steps/spec/account.h"
+#include "steps/spec/discovered.h"
+#include "steps/spec/image.h"
 
 const char *material_text(const struct material *m, const char *id)
 {
@@ -104,6 +106,16 @@ static struct node *fact_of(struct material *m, const char *fact)
                                                  : NULL;
 }
 
+static void more_facts(struct material *m)
+{
+    m->discovered = fact_of(m, SPEC_FACT_DISCOVERED);
+    m->account = fact_of(m, SPEC_FACT_ACCOUNT);
+    m->image_kept = fact_of(m, SPEC_FACT_IMAGE);
+    m->image = node_text(m->image_kept);
+    if (m->image == NULL)
+        m->image = ESTUARY_TARGET_IMAGE;
+}
+
 static int need_facts(struct material *m, struct problem *err)
 {
     m->chosen = fact_of(m, SPEC_FACT_CHOSEN);
@@ -121,7 +133,21 @@ static int need_facts(struct material *m, struct problem *err)
     if (node_get_text(m->role, "arn") == NULL)
         return missing(err, "the execution role does not exist yet",
                        "have it made with sluice apply iam");
+    more_facts(m);
     return 0;
+}
+
+const struct node *material_discovered(const struct material *m, const char *collection)
+{
+    return node_get(m->discovered, collection);
+}
+
+bool material_draft(const struct material *m)
+{
+    for (size_t i = 0; i < m->tables.count; i++)
+        if (material_discovered(m, m->tables.list[i].collection) == NULL)
+            return true;
+    return false;
 }
 
 const struct node *material_table(const struct material *m, const char *written)
@@ -199,10 +225,10 @@ static int make_bindings(struct material *m, struct problem *err)
 /* --- all of it
  * ----------------------------------------------------------------------------------- */
 
-int material_gather(struct wizard *w, const struct state *s, struct material *out,
-                    struct problem *err)
+int material_gather(struct wizard *w, const struct state *s, enum export_secrets form,
+                    struct material *out, struct problem *err)
 {
-    *out = (struct material){.wizard = w, .state = s, .snapshot = wizard_snapshot(w)};
+    *out = (struct material){.wizard = w, .state = s, .form = form, .snapshot = wizard_snapshot(w)};
     out->from.snapshot = out->snapshot;
     if (need_answers(out, err) != 0 || need_facts(out, err) != 0)
         return -1;
@@ -221,6 +247,9 @@ void material_release(struct material *m)
     node_free(m->chosen);
     node_free(m->identity);
     node_free(m->role);
+    node_free(m->discovered);
+    node_free(m->account);
+    node_free(m->image_kept);
     xfree(m->key_id);
     snapshot_unref(m->snapshot);
     *m = (struct material){0};

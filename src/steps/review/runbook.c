@@ -47,6 +47,26 @@ static const struct check *check_of(const struct material *m, const struct revie
 /* --- beginning
  * ----------------------------------------------------------------------------------- */
 
+/* What is still to be done to it before it can be published, if anything. */
+static void add_sort(const struct material *m, struct text *out)
+{
+    static const char *const secrets[SECRETS_FORMS] = {
+        [SECRETS_SEALED] =
+            "The configs are sealed: only Estuary can open them, and they must not be "
+            "edited. ",
+        [SECRETS_PLACEHOLDER] = "Secrets are placeholders. ",
+        [SECRETS_PLAIN] = "**The configs hold the secrets in clear.** Do not commit or send this "
+                         "folder; flowctl seals them when it\npublishes. ",
+    };
+    if (material_draft(m))
+        text_add(out, "**This is a draft.** The collections are drafted from the columns of the "
+                      "tables, as Estuary has not discovered\nthem. The first command that is run "
+                      "here is `flowctl discover`. ");
+    else
+        text_add(out, "The collections are as Estuary discovered them. ");
+    text_addf(out, "%s\n\n", secrets[m->form]);
+}
+
 static void add_beginning(const struct material *m, const struct review *r, struct text *out)
 {
     text_addf(out, "# %s: PostgreSQL → Bauplan", material_text(m, "start.name"));
@@ -55,9 +75,8 @@ static void add_beginning(const struct material *m, const struct review *r, stru
         add_when(out, r->newest);
         text_add(out, " UTC");
     }
-    text_add(out, "\n\n**This is a draft.** It was written without a login to Estuary: the "
-                  "collections are drafted from the columns\nof the tables, and secrets are "
-                  "placeholders. The first command that is run here is\n`flowctl discover`.\n\n");
+    text_add(out, "\n\n");
+    add_sort(m, out);
     text_addf(out,
               "Of %zu checks %zu are proved, %zu accepted, %zu not proved, %zu proved of other "
               "answers; %zu do not apply.\n\n",
@@ -84,10 +103,27 @@ static void add_placeholders(const struct material *m, struct text *out)
         text_addf(out, "   | `%s` | `%s` | %s |\n", rows[i][0], rows[i][1], rows[i][2]);
 }
 
+/* Where Estuary connects from, as the login knew it. */
+static void add_addresses(const struct material *m, struct text *out)
+{
+    const struct node *plane =
+        node_get(node_get(m->account, "planes"), material_text(m, "start.data_plane"));
+    const struct node *cidrs = node_get(plane, "cidrs");
+    if (cidrs == NULL || cidrs->kind != NODE_LIST || cidrs->count == 0)
+        return;
+    text_addf(out, "1. See that %s lets these addresses in at port %s:\n   ",
+              material_text(m, "postgres.host"), material_text(m, "postgres.port"));
+    for (size_t i = 0; i < cidrs->count; i++) {
+        text_add(out, i > 0 ? ", " : "");
+        add_code(out, node_text(cidrs->items[i]) != NULL ? node_text(cidrs->items[i]) : "");
+    }
+    text_addc(out, '\n');
+}
+
 static void add_publish(const struct material *m, struct text *out)
 {
     const char *plane = material_text(m, "start.data_plane");
-    text_add(out, "6. `flowctl catalog publish --source flow.yaml");
+    text_add(out, "1. `flowctl catalog publish --source flow.yaml");
     if (plane[0] != '\0') {
         AUTO(xfree) char *line = clean_copy(plane, CLEAN_LINE);
         text_addf(out, " --init-data-plane %s", line);
@@ -96,27 +132,36 @@ static void add_publish(const struct material *m, struct text *out)
               plane[0] != '\0' ? " (older versions: `--default-data-plane`)" : "");
 }
 
+/* Numbers are given by Markdown: each line begins with 1. */
 static void add_going_live(const struct material *m, struct text *out)
 {
-    text_add(out,
-             "## To go live\n\n"
-             "1. With an editor put the secrets where the placeholders are, never on a command "
-             "line:\n\n");
-    add_placeholders(m, out);
-    text_addf(
-        out,
-        "\n   Here too, and only here, soft deletes can become hard ones: `hard_delete: true`.\n"
-        "2. `flowctl auth login`\n"
-        "3. `flowctl discover --source flow.yaml`\n"
-        "   Estuary reads the tables itself: the drafts of the collections are replaced, and "
-        "both configs are\n   sealed (a sealed file must not be edited any more). It writes "
-        "into this folder.\n"
-        "4. Read what changed: a table that is missing now is not in the publication %s.\n"
-        "5. `flowctl catalog test --source flow.yaml`\n"
-        "   If the image `%s` is unknown there, use `%s`: the\n   same under its older name.\n",
-        material_text(m, "postgres.publication"), ESTUARY_TARGET_IMAGE, ESTUARY_TARGET_IMAGE_OLDER);
+    text_add(out, "## To go live\n\n");
+    if (m->form == SECRETS_PLACEHOLDER) {
+        text_add(out, "1. With an editor put the secrets where the placeholders are, never on a "
+                      "command line:\n\n");
+        add_placeholders(m, out);
+        text_addc(out, '\n');
+    }
+    add_addresses(m, out);
+    text_add(out, "1. `flowctl auth login`\n");
+    if (material_draft(m))
+        text_addf(out,
+                  "1. `flowctl discover --source flow.yaml`\n"
+                  "   Estuary reads the tables itself: the drafts of the collections are replaced, "
+                  "and configs that are not\n   sealed yet are (a sealed file must not be edited "
+                  "any more). It writes into this folder. Only then can soft\n   deletes become "
+                  "hard ones.\n"
+                  "1. Read what changed: a table that is missing now is not in the publication "
+                  "%s.\n",
+                  material_text(m, "postgres.publication"));
+    text_add(out, "1. `flowctl catalog test --source flow.yaml`\n");
+    if (m->image_kept == NULL)
+        text_addf(out,
+                  "   If the image `%s` is unknown there, use `%s`: the\n   same under its older "
+                  "name.\n",
+                  ESTUARY_TARGET_IMAGE, ESTUARY_TARGET_IMAGE_OLDER);
     add_publish(m, out);
-    text_addf(out, "7. `flowctl catalog status %s`: pending, then backfilling, then streaming.\n\n",
+    text_addf(out, "1. `flowctl catalog status %s`: pending, then backfilling, then streaming.\n\n",
               material_text(m, "capture.name"));
 }
 
@@ -145,8 +190,11 @@ static void add_tables(const struct material *m, struct text *out)
                                         material_text(m, "materialization.name"));
     text_addf(
         out,
-        "\nDeleted rows stay, marked `d` in `_meta/op` (soft). A sync every %s%s. The catalog's "
-        "credential is\nkept as the parameter `%s`.\n\n",
+        "\nDeleted rows %s. A sync every %s%s. The catalog's credential is\nkept as the parameter "
+        "`%s`.\n\n",
+        strcmp(material_text(m, "materialization.hard_delete"), "yes") == 0
+            ? "vanish with the next sync (hard)"
+            : "stay, marked `d` in `_meta/op` (soft)",
         every, syncs > 0 ? "" : ", one after the other", parameter);
 }
 

@@ -215,8 +215,3 @@ bool spec_name_outside(const char *name, const char *prefix, struct outcome *out
                 prefix);
     return true;
 }
-
-bool spec_deletes_need_discovery(const struct spec_from *f)
-{
-    return strcmp(spec_text(f, "materialization.hard_delete"), "yes") == 0;
-}

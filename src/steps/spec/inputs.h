@@ -82,7 +82,4 @@ void spec_judge_config(const struct estuary_faults *faults, struct outcome *out)
 /* A task's name: under the prefix, and no folder of others. Settles the outcome when it is wrong.
  */
 bool spec_name_outside(const char *name, const char *prefix, struct outcome *out);
-/* Deletes that remove rows need collections as Estuary's discovery writes them: true when `hard` is
- * wanted of drafts by hand. */
-bool spec_deletes_need_discovery(const struct spec_from *f);
 #endif

@@ -1,7 +1,5 @@
-/* Step Start: how the pipeline is called, where its secrets are kept, and whether clock and network
- * of this machine are fit for what follows. Its checks only inform: they never stand in the way of
- * a set-up. */
-#include <ctype.h>
+/* Whether clock and network of this machine are fit for what follows. These checks only inform:
+ * they never stand in the way of a set-up. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,148 +9,15 @@
 #include "core/mem.h"
 #include "core/run.h"
 #include "core/text.h"
+#include "estuary/endpoints.h"
 #include "net/http.h"
 #include "net/tcp.h"
-#include "steps/answer.h"
-#include "steps/steps.h"
+#include "steps/start/start.h"
 
-#define NAME_MAX_LENGTH 31
 #define CLOCK_BAD_S                                                                                \
     120 /* AWS refuses signatures that are 5 minutes off; well before that we warn */
-#define DOOR_WAIT_MS 1500 /* for one TCP connection: both checks must be over within their 5 s */
-#define DEADLINE_MS 5000
-
-/* --- fields
- * ----------------------------------------------------------------------------------------- */
-
-static int name_valid(const char *text, struct problem *err)
-{
-    size_t n = strlen(text);
-    bool good = n >= 1 && n <= NAME_MAX_LENGTH && text[0] >= 'a' && text[0] <= 'z';
-    for (size_t i = 0; good && i < n; i++)
-        good = (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= '0' && text[i] <= '9') ||
-               text[i] == '-';
-    if (good)
-        return 0;
-    problem_fail(err, PROBLEM_INPUT, "form",
-                 "a name has small letters, digits and hyphens, begins with a letter, 31 at most");
-    problem_why(err,
-                "SQL objects (flow_shop) and AWS resources (sluice-shop) are named after it, and "
-                "these are the characters both allow.");
-    problem_fix(err, WHO_YOU, "Choose a short name such as shop or shop-eu.");
-    return -1;
-}
-
-/* Estuary's catalog names: letters, digits, "-", "_", "." and "/" between the parts, "/" at the
- * end. */
-static int prefix_valid(const char *text, struct problem *err)
-{
-    size_t n = strlen(text), part = 0;
-    bool good = n >= 2 && text[n - 1] == '/';
-    for (size_t i = 0; good && i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '/') {
-            good = part > 0;
-            part = 0;
-        } else {
-            good = c >= 0x80 || isalnum(c) || c == '-' || c == '_' || c == '.';
-            part++;
-        }
-    }
-    if (good)
-        return 0;
-    problem_fail(err, PROBLEM_INPUT, "form", "a prefix looks like acmeCo/ or acmeCo/shop/");
-    problem_fix(
-        err, WHO_YOU,
-        "Take it from Estuary's dashboard under Admin, Account Access; letters, digits, - _ . "
-        "are allowed, it ends with a slash.");
-    return -1;
-}
-
-static char *prefix_normalise(const char *typed)
-{
-    char *s = answer_trim(typed);
-    size_t n = strlen(s);
-    if (n == 0 || s[n - 1] == '/')
-        return s;
-    char *with = xasprintf("%s/", s);
-    xfree(s);
-    return with;
-}
-
-static const struct field field_name = {
-    .id = "start.name",
-    .kind = FIELD_TEXT,
-    .label = "Name",
-    .help = "Names everything that is made: SQL user flow_<name>, AWS role sluice-<name>-emr and "
-            "so on. It cannot "
-            "be changed once something was made under it.",
-    .example = "shop",
-    .required = true,
-    .normalise = answer_trim,
-    .valid = name_valid,
-};
-
-static const struct field field_token = {
-    .id = "start.token",
-    .kind = FIELD_SECRET,
-    .label = "Estuary token",
-    .help = "A refresh token from Estuary's dashboard (Admin, CLI-API, Generate token). Optional "
-            "until the "
-            "capture is made; with it prefixes and data planes can be listed.",
-    .normalise = answer_trim,
-    .valid = answer_word,
-};
-
-static const struct field field_prefix = {
-    .id = "start.prefix",
-    .kind = FIELD_TEXT,
-    .label = "Estuary prefix",
-    .help = "The part of Estuary's catalog you may write to. Names of capture, collections and "
-            "materialization "
-            "begin with it.",
-    .example = "acmeCo/",
-    .normalise = prefix_normalise,
-    .valid = prefix_valid,
-};
-
-static const struct field field_data_plane = {
-    .id = "start.data_plane",
-    .kind = FIELD_TEXT,
-    .label = "Data plane",
-    .help = "Where Estuary runs the connectors. Its addresses must be let in at the database. The "
-            "region nearest to "
-            "Bauplan (us-east-1) is advised.",
-    .example = "ops/dp/public/aws-us-east-1-c2",
-    .normalise = answer_trim,
-    .valid = answer_word,
-};
-
-static const struct field_choice keep_choices[] = {
-    {"file", "in the secrets file, under a passphrase"},
-    {"memory", "only while sluice runs"},
-    {"none", "nowhere: as env: and file: references"},
-    {NULL, NULL},
-};
-
-static const struct field field_keep_secrets = {
-    .id = "start.keep_secrets",
-    .kind = FIELD_CHOICE,
-    .label = "Keep secrets",
-    .help = "Where typed and made secrets are kept. Passwords of administrators are never kept. "
-            "Any single secret "
-            "may be a reference (env:NAME, file:/path) in each case.",
-    .required = true,
-    .initial = "file",
-    .choices = keep_choices,
-};
-
-static const struct field *const fields[] = {
-    &field_name, &field_token, &field_prefix, &field_data_plane, &field_keep_secrets, NULL,
-};
-
-/* --- checks
- * ----------------------------------------------------------------------------------------- */
+#define DOOR_WAIT_MS 1500 /* for one connection: both checks must be over within their time */
+#define DEADLINE_MS 6000
 
 /* "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7); -1 for other forms. strptime would read the
  * month by the locale. */
@@ -257,6 +122,21 @@ static void door(struct outcome *out, struct text *closed, const char *name, con
     }
 }
 
+/* False when it was cancelled: then the outcome says so. */
+static bool url_door(struct run *run, struct outcome *out, struct text *closed, const char *name,
+                     const char *url)
+{
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    AUTO_HTTP_RESPONSE answer = {0};
+    int failed = knock(run, url, &answer, &err);
+    if (failed && run_cancelled(run)) {
+        outcome_problem(out, &err);
+        return false;
+    }
+    door(out, closed, name, url, failed, &err);
+    return true;
+}
+
 static void check_network(struct run *run, struct outcome *out)
 {
     AUTO_TEXT closed = TEXT_INIT;
@@ -267,15 +147,11 @@ static void check_network(struct run *run, struct outcome *out)
         int failed = tcp_reach(run, host, *port != '\0' ? port : "5432", DOOR_WAIT_MS, &err);
         door(out, &closed, "PostgreSQL", host, failed, &err);
     }
-    AUTO_PROBLEM err = PROBLEM_INIT;
-    AUTO_HTTP_RESPONSE answer = {0};
-    const char *url = run_text(run, "oauth.url");
-    int failed = knock(run, url, &answer, &err);
-    if (failed && run_cancelled(run)) {
-        outcome_problem(out, &err);
+    AUTO_ENDPOINTS estuary = {0};
+    estuary_endpoints(&estuary);
+    if (!url_door(run, out, &closed, "catalog", run_text(run, "oauth.url")) ||
+        !url_door(run, out, &closed, "Estuary", estuary.api))
         return;
-    }
-    door(out, &closed, "catalog", url, failed, &err);
     AUTO(xfree) char *proxy = proxy_shown();
     AUTO(xfree)
     char *through =
@@ -283,7 +159,8 @@ static void check_network(struct run *run, struct outcome *out)
     outcome_tried(out, "one connection to each service that is known so far");
     if (closed.len == 0) {
         outcome_pass(out, "%s; %s",
-                     *host != '\0' ? "catalog and PostgreSQL reachable" : "catalog reachable",
+                     *host != '\0' ? "catalog, Estuary and PostgreSQL reachable"
+                                   : "catalog and Estuary reachable",
                      through);
         return;
     }
@@ -294,7 +171,7 @@ static void check_network(struct run *run, struct outcome *out)
     outcome_fix(out, WHO_NETWORK, "Allow connections from this machine to the hosts named above.");
 }
 
-static const struct check clock_check = {
+const struct check start_check_clock = {
     .id = "start.clock",
     .title = "clock",
     .reads = (const char *const[]){"oauth.url", NULL},
@@ -307,7 +184,7 @@ static const struct check clock_check = {
     .run = check_clock,
 };
 
-static const struct check network_check = {
+const struct check start_check_network = {
     .id = "start.network",
     .title = "network",
     .reads = (const char *const[]){"oauth.url", "?postgres.host", "?postgres.port", NULL},
@@ -318,19 +195,4 @@ static const struct check network_check = {
     .cause = "A firewall, a VPN that is off, a proxy that is needed or not, a misspelt host.",
     .fix = "Allow the connections, or set HTTPS_PROXY and NO_PROXY.",
     .run = check_network,
-};
-
-static const struct check *const checks[] = {&clock_check, &network_check, NULL};
-
-const struct step step_start = {
-    .id = "start",
-    .number = "",
-    .name = "Start",
-    .title = "A new pipeline",
-    .intro = "PostgreSQL changes, carried by Estuary into Iceberg tables of Bauplan. Each step "
-             "proves itself against "
-             "the real service; everything can be left and resumed.",
-    .link = "https://docs.bauplanlabs.com/integrations/data-int-and-etl/estuary",
-    .fields = fields,
-    .checks = checks,
 };
