@@ -210,6 +210,7 @@ class Front:
             "service": call.service if call else "",
             "action": call.action if call else "",
             "method": request.method,
+            "host": request.header("host") or "",
             "target": public_target(request.target),
             "region": call.region if call else "",
             "caller": progress.caller.principal.arn if progress.caller else "",
