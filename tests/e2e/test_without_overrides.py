@@ -1,0 +1,190 @@
+"""The whole way at the services' real names. Nothing tells sluice of stand-ins: no address of a service is replaced, no name
+can be looked up, and a company's proxy (HTTPS_PROXY) is the only way out. What is asked for, signed and certified are
+therefore the names that production has. Only PostgreSQL is reached directly: proxies of this kind do not carry it."""
+
+import http.client
+import json
+import ssl
+from collections import defaultdict
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from tests.e2e import stands
+from tests.e2e.aws_account import LAKE, STAGING, assert_empty, assert_green, aws, told  # noqa: F401
+from tests.e2e.test_export import TARGET
+from tests.services import answers as prefilled
+from tests.services.connect_proxy import ConnectProxy
+from tests.services.estuary.testing import PLANE, estuary  # noqa: F401
+from tests.services.tls import write_private
+
+CATALOG = "api.use1.aprod.bauplanlabs.com"
+SERVICES = {"iam": {"iam.amazonaws.com"},
+            **{name: {f"{name}.us-east-1.amazonaws.com"} for name in ("sts", "ec2", "ssm", "emr-serverless")},
+            "s3": {f"{bucket}.s3.us-east-1.amazonaws.com" for bucket in (LAKE, STAGING)}}
+AWS = set().union(*SERVICES.values())
+ESTUARY = {"api.estuary.dev", "eyrcnmuzzyriypdajwdk.supabase.co", "config-encryption.estuary.dev", "dashboard.estuary.dev"}
+# Of these, what the steps capture and materialization ask with a token. The dashboard is a link for people.
+ASKED_OF_ESTUARY: set[str] = set()
+OVERRIDES = ("AWS_ENDPOINT_URL", "SLUICE_ESTUARY", "SLUICE_OAUTH_URL")
+
+
+@pytest.fixture
+def away(sluice, catalog, catalog_variant, authority, shop, aws, estuary, hang_dns, tmp_path):  # noqa: F811
+    """sluice on a machine that knows no name and has a proxy, with the real addresses in its answers: .sluice .args
+    .proxy, and the stand-ins .catalog (nginx with the catalog's real name) .aws .estuary .shop"""
+    aws.make_bucket(LAKE)
+    bauplan = catalog_variant(certificate=authority.issue("bauplan", (CATALOG,)))
+    routes = {f"{name}:443": ("127.0.0.1", port) for names, port in (
+        ({CATALOG}, bauplan.port), (AWS, aws.port), (ESTUARY, estuary.port)) for name in names}
+
+    folder = tmp_path / "ready"
+    prefilled.write(folder, catalog, shop.server, shop.database)
+    values = prefilled.answers(folder, catalog, shop.server, shop.database, told(aws))
+    write_private(folder / "token", estuary.pasted)
+    values["start"] |= {"prefix": "acmeCo/", "data_plane": PLANE, "token": {"secret": f"file:{folder / 'token'}"}}
+    values["oauth"]["url"] = f"https://{CATALOG}/iceberg"
+    values["postgres"]["host"] = "127.0.0.1"    # not even localhost is known
+    values["materialization"] = {"namespace": "analytics", "hard_delete": False, "sync_frequency": "30m",
+                                 "bindings": {"audit.orders": "audit_orders"}}
+    given, authorities = folder / "answers.yaml", folder / "authorities.pem"
+    given.write_text(yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
+    authorities.write_bytes(b"".join(each.ca_file.read_bytes() for each in (catalog, aws, estuary)))
+    passphrase = ("--passphrase-file", folder / "passphrase")
+    with ConnectProxy(routes) as proxy:
+        del sluice.env["SLUICE_OAUTH_URL"]
+        sluice.env |= {"HTTPS_PROXY": proxy.url, "SLUICE_CA_FILE": str(authorities),
+                       "AWS_ACCESS_KEY_ID": aws.admin_key, "AWS_SECRET_ACCESS_KEY": aws.admin_secret}
+        sluice.env = hang_dns("*", env=sluice.env)
+        assert not [name for name in sluice.env if name.startswith(OVERRIDES)]
+        yield SimpleNamespace(sluice=sluice, proxy=proxy, catalog=bauplan, aws=aws, estuary=estuary, shop=shop,
+                              authorities=authorities, passphrase=passphrase, args=("--answers", given, *passphrase))
+
+
+def test_the_whole_way(away, tmp_path):
+    """check, apply, check --deep, export and undo, each with its code, at exactly the names that production has."""
+    sluice, target = away.sluice, tmp_path / "out"
+    sluice.run("check", *away.args).ends(2)
+    sluice.run("apply", "--yes", *away.args).ends(0)
+    done = sluice.run("check", "--deep", "--json", *away.args).ends(0)
+    assert done.json["ok"] is True
+    passed = {name for name, check in done.checks.items() if check["status"] == "passed"}
+    assert {"start.clock", "start.network", "oauth.reach", "oauth.login", "postgres.cdc_round_trip", "emr.application",
+            "bucket.lake_access", "bucket.staging_access", "iam.key_works", "iam.replay", "iam.denied"} <= passed
+    sluice.run("export", "--secrets", "placeholder", "-o", target, *away.passphrase).ends(0)
+    assert_real_names_only(away, target)
+    assert_tunnels(away)
+    assert_requests(away.aws.log.entries())
+    assert_green(away.aws)
+    stands.assert_green(away.shop)
+
+    mark = away.aws.log.mark()
+    sluice.run("undo", "--yes", *away.passphrase).ends(0)
+    assert_tunnels(away)
+    assert_requests(away.aws.log.entries(mark))
+    assert_empty(away.aws)
+    stands.assert_nothing_made(away.shop)
+
+
+def assert_tunnels(away) -> None:
+    """The proxy was asked for nothing else, and learnt nothing but the names."""
+    asked = away.proxy.asked
+    assert {each.host for each in asked} == {CATALOG} | AWS | ASKED_OF_ESTUARY
+    assert {(each.port, each.code) for each in asked} == {(443, 200)}
+    assert set().union(*(each.headers for each in asked)) <= {"host", "user-agent", "proxy-connection"}
+    assert {entry["host"] for entry in away.estuary.log.entries()} == ASKED_OF_ESTUARY
+
+
+def assert_requests(entries: list[dict]) -> None:
+    """Each came to its service's own name, which was signed and found right; a bucket is in the name, not in the path."""
+    hosts = defaultdict(set)
+    for entry in entries:
+        hosts[entry["service"]].add(entry["host"])
+        if (entry["action"], entry["key"]) != ("s3:HeadBucket", ""):    # whose region anybody may ask for
+            assert entry["caller"] and "host" in entry["signed_headers"], entry
+        if entry["service"] == "s3":
+            assert not entry["target"].startswith((f"/{LAKE}", f"/{STAGING}")), entry
+    assert all(hosts[name] <= SERVICES[name] for name in hosts), hosts
+    assert hosts["s3"] and hosts["iam"] and hosts["emr-serverless"], hosts
+
+
+def assert_real_names_only(away, target) -> None:
+    """What is kept and handed on has the real address, and none of a stand-in."""
+    config = yaml.safe_load((target / f"{TARGET}.config.yaml").read_text())
+    assert config["url"].startswith(f"https://{CATALOG}/iceberg")
+    ports = [away.catalog.port, away.aws.port, away.estuary.port]
+    for path in [away.sluice.state, *(path for path in target.rglob("*") if path.is_file())]:
+        text = path.read_text()
+        assert not [port for port in ports if f"127.0.0.1:{port}" in text or f"localhost:{port}" in text], path
+
+
+def test_each_name_has_its_certificate(away):
+    """What the proxy leads to can be verified at each name, Estuary's too; another client says so."""
+    context = ssl.create_default_context(cafile=str(away.authorities))
+    for name in sorted({CATALOG} | AWS | ESTUARY):
+        client = http.client.HTTPSConnection(away.proxy.host, away.proxy.port, context=context, timeout=10)
+        client.set_tunnel(name, 443)
+        client.request("HEAD", "/")
+        assert client.getresponse().status < 500, name
+        client.close()
+    assert away.proxy.hosts(200) == {CATALOG} | AWS | ESTUARY
+
+
+# What a company's proxy does with a host -> what sluice says has to be done.
+REFUSALS = {403: "Have the proxy allow {host}:443", 407: "Put user and password into HTTPS_PROXY", 502: "NO_PROXY"}
+
+
+@pytest.mark.parametrize("code", REFUSALS)
+def test_refused_by_the_proxy(away, code):
+    """Proxy, host and remedy are named, for the catalog and for AWS; nothing waits for its deadline."""
+    proxy = away.proxy
+    if code == 403:
+        proxy.routes.clear()
+    elif code == 407:
+        proxy.login = "alice:her-long-word"
+    else:
+        proxy.routes = dict.fromkeys(proxy.routes, ("127.0.0.1", 1))
+    done = away.sluice.run("check", "oauth", "emr", "--json", *away.args, timeout=30).ends(4)
+    for name, host in (("oauth.reach", CATALOG), ("emr.identity", "sts.us-east-1.amazonaws.com")):
+        check = done.checks[name]
+        assert (check["status"], check["code"]) == ("unreachable", f"proxy {code}"), check
+        assert f"127.0.0.1:{proxy.port}" in check["line"] and host in check["line"], check
+        assert REFUSALS[code].format(host=host) in check["fix"], check
+    assert {each.code for each in proxy.asked} == {code} and not away.aws.log.entries()
+
+
+def test_proxy_with_a_login(away):
+    """The login in HTTPS_PROXY is given to the proxy and told nowhere, be it right or wrong."""
+    proxy, log = away.proxy, away.sluice.folder / "log"
+    proxy.login = "alice:her-long-word"
+    for word, code in (("not-her-word", 4), ("her-long-word", 0)):
+        proxy.clear()
+        done = away.sluice.run("check", "start", "oauth", "--json", "--log", log, *away.args,
+                               env={"HTTPS_PROXY": f"http://alice:{word}@127.0.0.1:{proxy.port}"}).ends(code)
+        assert {each.code for each in proxy.asked} == {407 if code else 200}
+        assert f"127.0.0.1:{proxy.port}" in done.checks["start.network"]["line"]
+        for text in (done.out, done.err, log.read_text(), away.sluice.state.read_text()):
+            assert word not in text
+
+
+def test_proxy_that_hangs(away):
+    """It takes the connection and never answers: the step Start says so after a moment."""
+    away.proxy.silent = frozenset({CATALOG})
+    done = away.sluice.run("check", "start", "--json", *away.args, timeout=20)
+    items = {item["name"]: item for item in done.checks["start.network"]["items"]}
+    assert_hanging(away, items["catalog"])
+    assert items["PostgreSQL"]["status"] == "passed"
+    assert json.dumps(done.json).count("cancelled") == 0
+
+
+@pytest.mark.long
+def test_proxy_that_hangs_for_long(away):
+    """The check that needs the catalog gives it ten seconds."""
+    away.proxy.silent = frozenset({CATALOG})
+    assert_hanging(away, away.sluice.run("check", "oauth", "--json", *away.args).ends(4).checks["oauth.reach"])
+
+
+def assert_hanging(away, said: dict) -> None:
+    assert f"127.0.0.1:{away.proxy.port}" in said["line"] and CATALOG in said["line"], said
+    assert "proxy" in said["fix"], said
