@@ -8,8 +8,9 @@
 #include "estuary/draft_parts.h"
 
 #define POLL_MS 750
-#define TRIES 3 /* of a publication that another one was in the way of */
-#define AGAIN_MS 1500
+#define TRIES 3         /* of a publication that another one was in the way of */
+#define AGAIN_MS 750    /* before the second; twice as long before the next */
+#define ENOUGH_MS 500   /* left for the job itself */
 #define LATE_LOG_MS 750 /* logs pass through a queue of their own */
 #define CONFIG_BYTES ((size_t)1 << 20)
 
@@ -135,8 +136,10 @@ static int failed(struct run *run, struct secret *token, struct job *job,
         problem_move(err, &lost);
         return -1;
     }
-    if (draft_log_follow(run, token, &job->log, true) == 0 && found.count == 0 &&
-        run_sleep(run, LATE_LOG_MS, NULL) == 0)
+    draft_log_follow(run, token, &job->log, true);
+    /* No error says what is wrong, against what was to be expected: the log is all there is, and
+     * may still be on its way. */
+    if (row->errors && found.count == 0 && run_sleep(run, LATE_LOG_MS, NULL) == 0)
         draft_log_follow(run, token, &job->log, true);
     const struct draft_end end = {.type = json_text(job->status, "type"),
                                   .row = row,
@@ -152,8 +155,9 @@ static int failed(struct run *run, struct secret *token, struct job *job,
     return -1;
 }
 
-/* One life of the job: 1 when it ended in a way that passes by itself and time is left. */
-static int live_once(struct run *run, struct secret *token, struct job *job, bool last,
+/* One life of the job: 1 when it ended in a way that passes by itself, and there is time for
+ * another one after `pause` (0 = none is to follow). */
+static int live_once(struct run *run, struct secret *token, struct job *job, int pause,
                      struct estuary_complaints *out, struct problem *err)
 {
     if (queue(run, token, job, err) != 0 || wait_for(run, token, job, err) != 0)
@@ -162,7 +166,7 @@ static int live_once(struct run *run, struct secret *token, struct job *job, boo
     if (strcmp(type, "success") == 0)
         return 0;
     const struct draft_status *row = draft_status_of(job->statuses, type);
-    if (row->again && !last && run_left_ms(run) > 2 * AGAIN_MS)
+    if (row->again && pause > 0 && run_left_ms(run) > pause + ENOUGH_MS)
         return 1;
     return failed(run, token, job, row, out, err);
 }
@@ -172,13 +176,14 @@ static int run_job(struct run *run, struct secret *token, const struct job *plan
 {
     if (out != NULL)
         *out = (struct estuary_complaints){0};
-    for (int left = TRIES;; left--) {
+    for (int i = 1;; i++) {
         AUTO_JOB job = *plan;
-        int rc = live_once(run, token, &job, left == 1, out, err);
+        int pause = i < TRIES ? AGAIN_MS * i : 0;
+        int rc = live_once(run, token, &job, pause, out, err);
         if (rc != 1)
             return rc;
-        run_progress(run, 0, 0, "another publication is in the way; trying again");
-        if (run_sleep(run, AGAIN_MS, err) != 0)
+        run_progress(run, 0, 0, "Estuary could not finish it just now; trying again");
+        if (run_sleep(run, pause, err) != 0)
             return -1;
     }
 }

@@ -110,18 +110,18 @@ static int read_page(struct run *run, struct secret *token, const struct draft_l
     return estuary_pg(run, token, &call, rows, NULL);
 }
 
-size_t draft_log_follow(struct run *run, struct secret *token, struct draft_log *log, bool all)
+void draft_log_follow(struct run *run, struct secret *token, struct draft_log *log, bool all)
 {
-    size_t came = 0;
     for (int page = 0; page < (all ? LOG_PAGES : 1); page++) {
         AUTO(cJSON_Delete) cJSON *rows = NULL;
         if (log->token == NULL || log->failures >= LOG_FAILURES)
-            return came;
+            return;
         if (read_page(run, token, log, &rows) != 0 || !cJSON_IsArray(rows)) {
             log->failures++;
-            return came;
+            return;
         }
-        size_t before = log->seen;
+        if (cJSON_GetArraySize(rows) == 0)
+            return;
         const cJSON *row;
         cJSON_ArrayForEach(row, rows)
         {
@@ -129,11 +129,7 @@ size_t draft_log_follow(struct run *run, struct secret *token, struct draft_log 
             if (json_text(row, "log_line") != NULL)
                 add_lines(run, log, json_text(row, "log_line"));
         }
-        if (log->seen == before)
-            return came;
-        came += log->seen - before;
     }
-    return came;
 }
 
 void draft_tell_log(const struct draft_log *log, struct text *out)

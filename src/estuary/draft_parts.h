@@ -53,9 +53,9 @@ struct draft_log {
     char *tail[DRAFT_LOG_TAIL];
 };
 void draft_log_release(struct draft_log *log);
-/* Reads what is new, a page of it, or all; the last line becomes the run's progress. The number of
- * new lines. That there are none, or none can be read, is no error: logs come late or never. */
-size_t draft_log_follow(struct run *run, struct secret *token, struct draft_log *log, bool all);
+/* Reads what is new, a page of it, or all; each line is the run's progress. That there is none, or
+ * none can be read, is no error: logs come late or never. */
+void draft_log_follow(struct run *run, struct secret *token, struct draft_log *log, bool all);
 const char *draft_log_at(const struct draft_log *log, size_t i); /* oldest first */
 /* Without escape sequences (ECMA-48: CSI, OSC and their kin); redacted, clean, cut; xfree. */
 char *draft_log_plain(const char *line, size_t n);

@@ -152,8 +152,9 @@ static void log_lines_lose_their_colours(void **state)
         assert_string_equal(plain, rows[i].plain);
     }
     struct secret *s = secret_new("a-very-secret-word", 18);
-    AUTO(xfree) char *hidden = draft_log_plain("x a-very-\033[1msecret-word\033[0m y", 32);
-    assert_null(strstr(hidden, "secret-word"));
+    static const char line[] = "x a-very-\033[1msecret-word\033[0m y";
+    AUTO(xfree) char *hidden = draft_log_plain(line, strlen(line));
+    assert_string_equal(hidden, "x [redacted] y");
     secret_unref(s);
     AUTO_TEXT big = TEXT_INIT;
     while (big.len < 3000)
