@@ -92,6 +92,14 @@ static int need_maps(const struct state *s, const char *section, const char **id
     return 0;
 }
 
+/* NULL when it is not to be taken up, or is not of its form (any more). */
+static struct fact *kept_fact(const struct rows *rows, size_t i, const struct node *value)
+{
+    const struct fact_type *type = rows->checks[rows->givers[i]]->kept;
+    void *data = type != NULL && value != NULL ? type->load(value) : NULL;
+    return data != NULL ? fact_new(type, data) : NULL;
+}
+
 static int load_facts(struct state *s, struct wizard *w, struct problem *err)
 {
     const struct rows *rows = wizard_rows(w);
@@ -100,9 +108,13 @@ static int load_facts(struct state *s, struct wizard *w, struct problem *err)
         return -1;
     for (size_t i = 0; i < rows->fact_count; i++) {
         struct digest d;
-        const char *hex = node_get_text(node_get(facts, rows->facts[i]), "digest");
-        if (hex != NULL && digest_parse(hex, &d))
-            wizard_restore_fact(w, (int)i, d, NULL);
+        const struct node *entry = node_get(facts, rows->facts[i]);
+        const char *hex = node_get_text(entry, "digest");
+        if (hex == NULL || !digest_parse(hex, &d))
+            continue;
+        struct fact *kept = kept_fact(rows, i, node_get(entry, "value"));
+        wizard_restore_fact(w, (int)i, d, kept);
+        fact_unref(kept);
     }
     return 0;
 }

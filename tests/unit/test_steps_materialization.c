@@ -224,7 +224,7 @@ static void hard_deletes_of_drafts_are_refused(void **state)
     AUTO_OUTCOME *o = spec_judge(&w, "materialization.deletes");
     assert_int_equal(o->status, STATUS_FAILED);
     assert_has(o->why, "_meta");
-    assert_has(o->fix, "flowctl discover");
+    assert_has(o->fix, "allow the discovery");
     assert_string_equal(o->suggest_value, "no");
 }
 

@@ -170,7 +170,7 @@ const struct check materialization_check_deletes = {
     .id = "materialization.deletes",
     .title = "deletes arrive as wanted",
     .reads = (const char *const[]){"materialization.hard_delete", SPEC_READS_COLLECTIONS,
-                                   "?" SPEC_FACT_DISCOVERED, NULL},
+                                   "?start.token", "?" SPEC_FACT_DISCOVERED, NULL},
     .severity = SEV_BLOCKS,
     .cause = "Hard deletes were chosen, and the collections were not discovered by Estuary.",
     .fix = "Discover them first, or choose soft deletes.",

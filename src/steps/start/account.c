@@ -78,6 +78,7 @@ const struct check start_check_login = {
     .title = "Estuary takes the token",
     .reads = (const char *const[]){"?start.token", NULL},
     .gives = (const char *const[]){SPEC_FACT_ACCOUNT, NULL},
+    .kept = &spec_account_type,
     .severity = SEV_BLOCKS,
     .effect = EFFECT_READS,
     .service = SPEC_SERVICE,
