@@ -36,7 +36,9 @@ static const struct option_row rows[] = {
     {"reason", OPT_REASON, 0, "TEXT", false, "why the exception is right"},
     {"plain", OPT_PLAIN, 0, NULL, false, "line by line, for screen readers and dumb terminals"},
     {"output", OPT_OUTPUT, 'o', "DIR", false, "the folder to write (default: the pipeline's name)"},
-    {"secrets", OPT_SECRETS, 0, "FORM", false, "placeholder: words stand where secrets belong"},
+    {"secrets", OPT_SECRETS, 0, "FORM", false,
+     "sealed (where it can be had), placeholder, or plain"},
+    {"dry-run", OPT_DRY_RUN, 0, NULL, false, "for trial: nothing goes live"},
     {"help", OPT_HELP, 'h', NULL, true, "this help"},
     {"version", OPT_VERSION, 0, NULL, true, "the version"},
 };
@@ -122,6 +124,9 @@ static int take(struct args *a, int id, const char *value, struct problem *err)
         break;
     case OPT_PLAIN:
         a->plain = true;
+        break;
+    case OPT_DRY_RUN:
+        a->dry_run = true;
         break;
     case OPT_HELP:
         a->help = true;

@@ -40,6 +40,7 @@ enum option_id {
     OPT_PLAIN,
     OPT_OUTPUT,
     OPT_SECRETS,
+    OPT_DRY_RUN,
     OPT_HELP,
     OPT_VERSION
 };
@@ -54,7 +55,7 @@ struct args {
     const char **sets;
     size_t set_count;
     int timeout_s; /* 0 = none */
-    bool no_color, json, yes, plain, deep, deep_costs, help, version;
+    bool no_color, json, yes, plain, deep, deep_costs, dry_run, help, version;
 };
 
 struct command {

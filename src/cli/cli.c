@@ -18,6 +18,8 @@ const struct command commands[] = {
      command_undo},
     {"export", "", "write the specification, SQL, policies and a runbook into a folder to review",
      "output secrets", command_export},
+    {"publish", "", "have Estuary build the specification for trial", "dry-run json",
+     command_publish},
     {"status", "", "how the set-up stands by its state file, without asking any service", "json",
      command_status},
     {"accept", "ID", "record an exception for a check, with its reason", "reason", command_accept},

@@ -10,6 +10,7 @@ int command_plan(const struct args *a);
 int command_apply(const struct args *a);
 int command_undo(const struct args *a);
 int command_export(const struct args *a);
+int command_publish(const struct args *a);
 int command_status(const struct args *a);
 int command_accept(const struct args *a);
 int command_state(const struct args *a);
