@@ -72,10 +72,10 @@ def run(given: list[str], fresh: bool) -> int:
         served.start(foreground.ended)
         if foreground.ended.is_set():
             return foreground.code
-        told = {"aws": served.aws_told(), "estuary": served.estuary_told()}
-        answers.write(HOME, served.catalog, served.server, **told)
+        aws, estuary = served.aws_told(), served.estuary_told()
+        answers.write(HOME, served.catalog, served.server, aws=aws, estuary=estuary)
         state.parent.mkdir(mode=0o700, exist_ok=True)
-        given_here = answers.for_sluice(answers.environment(HOME, served.catalog, served.server, **told))
+        given_here = answers.for_sluice(answers.environment(HOME, served.catalog, served.server, aws=aws, estuary=estuary))
         environment = {name: value for name, value in os.environ.items() if name not in answers.ELSEWHERE} | given_here
         options = ["--state", str(state), "--passphrase-file", str(HOME / "passphrase")]
 
