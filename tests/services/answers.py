@@ -14,9 +14,6 @@ from .postgres import Postgres
 from .tls import write_private
 
 LAKE, STAGING = "acme-lake", "acme-estuary-staging"
-# Bauplan keeps deleted rows, marked, or drops them ("yes"): the latter is taken only of collections that Estuary
-# discovered.
-HARD_DELETES = "no"
 ESTUARY_NAMES = tuple(f"SLUICE_ESTUARY_{name}" for name in
                       ("API_URL", "PG_URL", "ENCRYPTION_URL", "DASHBOARD_URL", "ANON_KEY"))
 # Settings of the machine that would lead a client of AWS or Estuary elsewhere, or give it other keys.
@@ -108,7 +105,7 @@ def for_estuary(folder: Path, estuary: Estuary) -> dict:
         },
         "materialization": {
             "namespace": NAMESPACE,
-            "hard_delete": HARD_DELETES,
+            "hard_delete": "yes",
             "sync_frequency": "30m",
             "bindings": {"audit.orders": "audit_orders"},
         },
