@@ -130,7 +130,8 @@ static int read_answer(const struct http_response *r, const char *url, cJSON **d
 {
     AUTO(cJSON_Delete) cJSON *root = json_parse(r->body.s, r->body.len, "Estuary's answer", NULL);
     const cJSON *error = first_error(root);
-    if (error != NULL)
+    bool own = r->status == 200 || r->status == 400 || r->status == 403; /* else a gateway's */
+    if (error != NULL && own)
         return explain_error(error, err);
     if (r->status != 200 || !cJSON_IsObject(json_member(root, "data")))
         return estuary_explain(r, url, err);

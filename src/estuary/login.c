@@ -164,6 +164,9 @@ static struct login *judge(const struct context *c, const struct http_response *
     AUTO(cJSON_Delete) cJSON *root = json_parse(r->body.s, r->body.len, "the token", NULL);
     if (r->status >= 200 && r->status <= 299 && cJSON_IsObject(root)) {
         l = take_grant(root, held, err);
+    } else if (r->status >= 200 && r->status <= 299 && !estuary_is_page(r)) {
+        /* Not quoted: there may be a token in it. */
+        unusable(err, "It is not the JSON that Estuary documents.");
     } else if (!estuary_key_refused(r, err)) {
         if (is_refusal(r, root)) {
             refused(c->e, held->replaced, err);

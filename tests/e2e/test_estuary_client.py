@@ -172,13 +172,14 @@ def test_exchange_that_fails(estuary, probe):
         ({"kind": "status", "status": 404, "body": "no"}, "protocol"), ({"kind": "throttle"}, "unreachable"),
         ({"kind": "redirect", "status": 307}, "protocol"), ({"kind": "status", "status": 200, "body": "{}"}, "protocol"),
         ({"kind": "status", "status": 200, "body": '{"access_token": "x\\u001b[31m"}'}, "protocol"),
+        ({"kind": "status", "status": 200, "body": '"eyJzZWNyZXQ"'}, "protocol"),
         ({"kind": "truncated"}, "protocol"), ({"kind": "lost_reply"}, "unreachable")]
     ask = probe()
     for fault, kind in faults:
         estuary.log.clear()
         estuary.faults.add(operation=EXCHANGE, **fault)
-        ask.bad(kind, "who")
-        assert operations(estuary) == [EXCHANGE], fault
+        failed = ask.bad(kind, "who")
+        assert operations(estuary) == [EXCHANGE] and "eyJz" not in str(failed.evidence), fault
     ask.good("who")
 
 

@@ -197,8 +197,7 @@ static void refused_json(void **state)
         "{\"id\":\"1122334455667788\",\"secret\":\"\"}",
         "{\"id\":1122334455667788,\"secret\":\"abcdefghijkl\"}",
         "{\"id\":\"1122334455667788\",\"secret\":\"abc\\ndefghijkl\"}",
-        "{\"id\":\"1122334455667788\",\"secret\":\"abc\xC3\xA9"
-        "defghijkl\"}",
+        "{\"id\":\"1122334455667788\",\"secret\":\"abc\xC3\xA9xyzxyzxyz\"}",
         "[\"1122334455667788\",\"abcdefghijkl\"]",
         "\"1122334455667788\"",
     };
