@@ -1,89 +1,111 @@
-/* export: the folder to review and publish, made of the state alone; asks no service. */
+/* export: the folder to review and publish. It is made of the state alone; only where its secrets
+ * are to be sealed, the checks that do so run first. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/report.h"
-#include "core/file.h"
+#include "cli/export_folder.h"
 #include "core/mem.h"
-#include "steps/review/export.h"
+#include "core/page.h"
 
-/* Forms that are known by name and not to be had here, each with the reason. */
-static const struct {
-    const char *form, *why;
-} refused[] = {
-    {"sealed",
-     "sealing goes through Estuary's encryption service, which this version does not call"},
-    {"plain", "a secret is never written in clear into a folder that is handed on"},
-};
-
-/* 0, or the exit code. */
-static int judge_form(const struct args *a)
+static int judge_words(const struct args *a)
 {
     if (a->word_count > 0) {
         fputs("sluice: export takes no words\n  you: name the folder with -o DIR\n", stderr);
         return EXIT_USAGE;
     }
-    if (a->secrets == NULL || strcmp(a->secrets, "placeholder") == 0)
+    if (a->secrets == NULL || export_form(a->secrets) != NULL)
         return 0;
-    const char *why = "there is no such form";
-    for (size_t i = 0; i < ARRAY_LEN(refused); i++)
-        if (strcmp(refused[i].form, a->secrets) == 0)
-            why = refused[i].why;
-    fprintf(
-        stderr,
-        "sluice: --secrets %s: not to be had\n  why: %s\n  you: leave it out, or write --secrets "
-        "placeholder; flowctl discover seals the configs once the secrets are in them\n",
-        a->secrets, why);
+    fprintf(stderr,
+            "sluice: --secrets %s: there is no such form\n  you: write sealed, placeholder or "
+            "plain; left out, it is sealed where that can be had\n",
+            a->secrets);
     return EXIT_USAGE;
-}
-
-/* Beside the state file, named as the pipeline. */
-static char *default_folder(struct session *s)
-{
-    AUTO(xfree) char *beside = file_dirname(state_path(s->state));
-    struct snapshot *now = wizard_snapshot(s->wizard);
-    char *path = strcmp(beside, ".") == 0
-                     ? xstrdup(snap_text(now, "start.name"))
-                     : xasprintf("%s/%s", beside, snap_text(now, "start.name"));
-    snapshot_unref(now);
-    return path;
 }
 
 static int code_of(const struct problem *p)
 {
-    bool asks = p->code != NULL && strcmp(p->code, EXPORT_MISSING) == 0;
-    return asks ? EXIT_CANNOT_ASK : EXIT_FAILED;
+    if (p->code != NULL && strcmp(p->code, PAGE_MISSING) == 0)
+        return EXIT_CANNOT_ASK;
+    return p->kind == PROBLEM_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_FAILED;
 }
+
+/* --- sealing first
+ * ------------------------------------------------------------------------------- */
+
+static const struct page_action nothing = {0};
+
+/* What is proved before the folder is written in its best form. */
+static const struct page_action *before(const struct rows *rows)
+{
+    const struct page_action *a = page_find(rows, PAGE_EXPORT);
+    return a != NULL ? a : &nothing;
+}
+
+/* A signal, or the time given, ends the command; else what is to be had is written. */
+static int run_due(struct session *s, const struct args *a)
+{
+    int due[PAGE_FIRST_MAX];
+    size_t count = page_due(s->wizard, before(&s->rows), due);
+    if (count == 0)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        engine_want(s->engine, due[i], s->rows.checks[due[i]]->effect,
+                    wizard_outcome(s->wizard, due[i]) != NULL);
+    int code = session_run(s, a, NULL, NULL);
+    s->saves = state_worth_saving(s->state, s->wizard); /* what was sealed is kept */
+    return code;
+}
+
+/* 0, or the exit code. Where no form was asked for, placeholders do, and it is said why. */
+static int seal_first(struct session *s, const struct args *a, struct export_asked *asked)
+{
+    AUTO_PROBLEM p = PROBLEM_INIT;
+    if (asked->form != NULL && export_form(asked->form)->secrets != SECRETS_SEALED)
+        return 0;
+    int code = run_due(s, a);
+    if (code != 0 || (page_why(s->wizard, before(&s->rows), &p) == 0 &&
+                      review_export_can(s->wizard, s->state, SECRETS_SEALED, &p) == 0))
+        return code;
+    if (asked->form == NULL)
+        fputs("sluice: placeholders stand where secrets belong, as they cannot be sealed:\n",
+              stderr);
+    complain(&p);
+    if (asked->form != NULL)
+        return code_of(&p);
+    asked->form = "placeholder";
+    return 0;
+}
+
+/* --- the command
+ * --------------------------------------------------------------------------------- */
 
 static int write_folder(struct session *s, const struct args *a)
 {
     AUTO_PROBLEM p = PROBLEM_INIT;
-    AUTO_FOLDER files = {0};
-    AUTO_TEXT report = TEXT_INIT;
-    bool same;
-    if (review_export(s->wizard, s->state, &files, &p) != 0) {
+    AUTO_EXPORT_DONE done = {0};
+    struct export_asked asked = {.path = a->output, .form = a->secrets};
+    if (export_possible(s, &p) != 0) { /* before anything is sent anywhere */
         complain(&p);
         return code_of(&p);
     }
-    report_kept_json(s, &report);
-    folder_add(&files, "report.json", report.s, report.len);
-    AUTO(xfree) char *path = a->output != NULL ? xstrdup(a->output) : default_folder(s);
-    if (folder_write(&files, path, &same, &p) != 0) {
+    int code = seal_first(s, a, &asked);
+    if (code != 0)
+        return code;
+    if (export_folder(s, &asked, &done, &p) != 0) {
         complain(&p);
-        return EXIT_FAILED;
+        return code_of(&p);
     }
-    printf("%s\n", path);
-    printf("%zu files, a draft with placeholders for the secrets%s. RUNBOOK.md says what comes "
-           "first: flowctl discover.\n",
-           files.count, same ? "; it stood there already, unchanged" : "");
+    AUTO(xfree) char *words = export_words(&done);
+    printf("%s\n%zu files, %s%s. %s\n", done.path, done.files, words,
+           done.same ? "; it stood there already, unchanged" : "", export_next(&done));
     return EXIT_DONE;
 }
 
 int command_export(const struct args *a)
 {
     struct session s;
-    int code = judge_form(a);
+    int code = judge_words(a);
     if (code != 0)
         return code;
     code = session_open(&s, a, SESSION_READ);

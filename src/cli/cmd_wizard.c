@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/export_folder.h"
 #include "cli/session.h"
 #include "core/mem.h"
 #include "steps/steps.h"
@@ -91,8 +92,10 @@ static int run_front(struct session *s, const struct args *a, enum front front,
     if (front == FRONT_NONE)
         return no_terminal(s, why);
     session_signals(false);
-    int code = front == FRONT_PLAIN ? plain_run(s->wizard, s->state, s->engine, &p)
-                                    : app_run(s->wizard, s->state, s->engine, a->no_color, &p);
+    struct front_hooks hooks = export_hooks(s);
+    int code = front == FRONT_PLAIN
+                   ? plain_run(s->wizard, s->state, s->engine, &hooks, &p)
+                   : app_run(s->wizard, s->state, s->engine, &hooks, a->no_color, &p);
     if (code < 0) {
         complain(&p);
         return EXIT_CANNOT_ASK;

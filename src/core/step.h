@@ -7,6 +7,7 @@
 #include "core/change.h"
 #include "core/check.h"
 #include "core/field.h"
+#include "core/page.h"
 
 struct snapshot;
 struct wizard;
@@ -25,8 +26,9 @@ struct step {
     /* Of a step without fields: a page that is worked out from the model each time it is shown.
      * Lines; "label\tbody" has the label in a column of its own, which may be empty. xfree. */
     char *(*page)(struct wizard *w);
-    const struct field *const *fields;      /* ends with NULL; may be NULL */
-    const struct check *const *checks;      /* ends with NULL; may be NULL */
+    const struct page_action *actions; /* what can be done there, ends with key 0; may be NULL */
+    const struct field *const *fields; /* ends with NULL; may be NULL */
+    const struct check *const *checks; /* ends with NULL; may be NULL */
     const struct change_kind *const *kinds; /* sorts of its changes, ends with NULL; for undo */
     void (*plan)(const struct snapshot *s, struct plan *out); /* pure; NULL = makes nothing */
     /* False = nothing of it is answered or at hand: a command that names no step, and the plan of

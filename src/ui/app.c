@@ -85,6 +85,14 @@ void app_consent(struct app *a, int check)
     }
 }
 
+void app_run_check(struct app *a, int check)
+{
+    const struct check *c = a->rows->checks[check];
+    if (c->effect == EFFECT_PROBES)
+        app_consent(a, check);
+    engine_want(a->engine, check, c->effect, true);
+}
+
 void app_want_step(struct app *a, int step, bool deep, bool again)
 {
     engine_want_step(a->engine, step, EFFECT_READS, again);
@@ -162,8 +170,13 @@ void app_go(struct app *a, int step)
     while (a->top != NULL)
         app_pop(a);
     a->step = step;
-    app_push(a, view_step_new(a));
+    app_push(a, a->rows->steps[step]->page != NULL ? view_page_new(a) : view_step_new(a));
     app_want_step(a, step, false, false);
+}
+
+const struct key_row *view_keys(const struct view *v)
+{
+    return v->keys != NULL ? v->keys : v->ops->keys;
 }
 
 static void draw_stack(struct view *v, struct app *a, struct rect body)
@@ -327,12 +340,14 @@ static void start(struct app *a)
     app_read_only(a);
 }
 
-int app_run(struct wizard *w, struct state *s, struct engine *e, bool no_color, struct problem *err)
+int app_run(struct wizard *w, struct state *s, struct engine *e, const struct front_hooks *hooks,
+            bool no_color, struct problem *err)
 {
     struct app a = {.wizard = w,
                     .state = s,
                     .engine = e,
                     .rows = wizard_rows(w),
+                    .hooks = hooks,
                     .canvas = CANVAS_INIT,
                     .saved_answers = wizard_answers_version(w)};
     theme_set_locale();

@@ -12,6 +12,7 @@
 #include "core/state.h"
 #include "core/wizard.h"
 #include "ui/canvas.h"
+#include "ui/hooks.h"
 #include "ui/key.h"
 #include "ui/result.h"
 #include "ui/term.h"
@@ -42,6 +43,7 @@ struct view_ops {
 struct view { /* first member of each view's own struct */
     const struct view_ops *ops;
     struct view *below;
+    const struct key_row *keys; /* its own, where they are not known beforehand; NULL: of ops */
 };
 
 struct app {
@@ -49,6 +51,7 @@ struct app {
     struct state *state;
     struct engine *engine;
     const struct rows *rows;
+    const struct front_hooks *hooks;
     struct terminal *term;
     struct canvas canvas;
     struct view *top;
@@ -66,8 +69,8 @@ struct app {
 };
 
 /* Runs until the operator leaves; gives the exit code (0, 130, 128 + n). */
-int app_run(struct wizard *w, struct state *s, struct engine *e, bool no_color,
-            struct problem *err);
+int app_run(struct wizard *w, struct state *s, struct engine *e, const struct front_hooks *hooks,
+            bool no_color, struct problem *err);
 
 void app_push(struct app *a, struct view *v);
 void app_pop(struct app *a); /* frees the top */
@@ -85,15 +88,22 @@ void app_put_mark(struct app *a, struct rect r, int row, int col, enum mark m);
 /* Consent to probes: of this check's service. */
 bool app_consented(const struct app *a, int check);
 void app_consent(struct app *a, int check);
+const struct key_row *view_keys(const struct view *v);
+/* Consents to a check and runs it again, as Space does. */
+void app_run_check(struct app *a, int check);
 /* Wants the reading checks of a step, and the probes consented to when `deep`. */
 void app_want_step(struct app *a, int step, bool deep, bool again);
 
 /* The views (each in its own file view_*.c). */
 struct view *view_step_new(struct app *a);
+struct view *view_page_new(struct app *a); /* of a step that has a page in place of rows */
 struct view *view_check_new(struct app *a, int check);  /* one check, in full */
 struct view *view_picker_new(struct app *a, int field); /* items of a list field */
 struct view *view_plan_new(struct app *a, int step);    /* the plan of a step, or of all (-1) */
+struct view *view_undo_new(struct app *a, int step);    /* what undo would take back */
 struct view *view_apply_new(struct app *a);             /* what engine_apply does */
+/* Writes the folder once what comes first is proved, and shows where it lies or why it is not. */
+struct view *view_export_new(struct app *a, const struct page_action *action);
 struct view *view_help_new(struct app *a, const struct view *of,
                            int field); /* field -1: of the view */
 struct view *view_log_new(struct app *a);

@@ -145,7 +145,7 @@ static void draw_footer(struct app *a, struct rect r)
 {
     AUTO_TEXT keys = TEXT_INIT;
     if (a->top != NULL)
-        add_keys(a, a->top, a->top->ops->keys, &keys);
+        add_keys(a, a->top, view_keys(a->top), &keys);
     canvas_put(&a->canvas, r, 0, 1, ROLE_KEY, keys.s);
 }
 

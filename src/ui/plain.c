@@ -1,6 +1,6 @@
 /* Plain mode's way through the steps: ask, check, say what is to be done, ask what now. Questions
- * stand in plain_ask.c, plain_fields.c and plain_list.c, what is told in plain_show.c. See plain.h.
- */
+ * stand in plain_ask.c, plain_fields.c and plain_list.c, what is told in plain_show.c, what a page
+ * can do in plain_page.c. See plain.h. */
 #include "ui/plain.h"
 
 #include <signal.h>
@@ -106,7 +106,7 @@ bool plain_run_wanted(struct plain *p)
     return plain_save(p);
 }
 
-static void begin_telling(struct plain *p)
+void plain_begin_telling(struct plain *p)
 {
     p->told = 0;
     memset(p->just_told, 0, p->rows->check_count * sizeof(bool));
@@ -140,19 +140,18 @@ static bool can_run_now(struct plain *p, int check)
     return v.waits[0] == '\0' && (v.outcome == NULL || v.stale);
 }
 
-static bool ask_for_probe(struct plain *p, int check)
+bool plain_ask_for_probe(struct plain *p, int check, bool again, bool *yes)
 {
     const struct check *c = p->rows->checks[check];
-    bool yes;
     bool costs = c->effect == EFFECT_COSTS;
-    if (!plain_yes(p, false, &yes, "The check \"%s\" %s: %s. Run it?", c->title,
+    if (!plain_yes(p, false, yes, "The check \"%s\" %s: %s. Run it?", c->title,
                    costs ? "costs something" : "writes and removes something",
                    c->touches != NULL ? c->touches : "what it makes"))
         return false;
     if (!costs)
-        answer_for_service(p, check, yes);
-    if (yes)
-        engine_want(p->engine, check, c->effect, costs);
+        answer_for_service(p, check, *yes);
+    if (*yes)
+        engine_want(p->engine, check, c->effect, again || costs);
     return true;
 }
 
@@ -164,8 +163,8 @@ static bool run_probes(struct plain *p, bool again)
         const struct check *c = p->rows->checks[i];
         if (!plain_in_step(p, (int)i) || c->effect == EFFECT_READS || p->consents[i])
             continue;
-        bool due = c->effect == EFFECT_PROBES ? !p->declined[i] : again;
-        if (due && can_run_now(p, (int)i) && !ask_for_probe(p, (int)i))
+        bool due = c->effect == EFFECT_PROBES ? !p->declined[i] : again, yes;
+        if (due && can_run_now(p, (int)i) && !plain_ask_for_probe(p, (int)i, false, &yes))
             return false;
     }
     for (size_t i = 0; i < p->rows->check_count; i++)
@@ -205,7 +204,7 @@ static bool check_step(struct plain *p, bool again)
     bool taken = true;
     while (taken) {
         taken = false;
-        begin_telling(p);
+        plain_begin_telling(p);
         engine_want_step(p->engine, p->step, EFFECT_READS, again);
         if (!plain_run_wanted(p) || !run_probes(p, again))
             return false;
@@ -256,6 +255,7 @@ static void say_commands(struct plain *p)
                  "n  goes to the next step, b to the one before, and a step's name to that one\n"
                  "q  leaves; everything is saved. So do Ctrl-D and Ctrl-C.\n"
                  "While checks run, Ctrl-C cancels them; twice leaves.");
+    plain_say_actions(p);
     AUTO_TEXT names = TEXT_INIT;
     for (size_t i = 0; i < p->rows->step_count; i++) {
         text_sep(&names, ", ");
@@ -308,6 +308,9 @@ static enum next obey(struct plain *p, const char *word)
     static const char *const words[] = {"re-check", "plan", "details", "change", "next",
                                         "back",     "quit", "help",    NULL};
     int step = rows_step(p->rows, word);
+    const struct page_action *action = plain_action(p, word);
+    if (action != NULL)
+        return plain_act(p, action) ? NEXT_ASK : NEXT_LEAVE;
     char letter = word[0] == '?' ? 'h' : '\0';
     for (size_t i = 0; words[i] != NULL; i++)
         if (strcasecmp(word, words[i]) == 0 ||
@@ -340,13 +343,14 @@ static enum next obey(struct plain *p, const char *word)
 static enum next what_now(struct plain *p)
 {
     AUTO_TEXT word = TEXT_INIT;
+    AUTO_TEXT actions = TEXT_INIT;
     const struct step *s = p->rows->steps[p->step];
     bool page = s->fields == NULL && s->checks == NULL;
+    plain_add_actions(p, &actions);
     do {
-        if (!plain_ask(p, false, &word, "%s",
-                       page ? "What now? [p]lan, [n]ext step, [b]ack, [q]uit, ? for help:"
-                            : "What now? [r]e-check, [p]lan, [d]etails, [c]hange answers, [n]ext "
-                              "step, [b]ack, [q]uit, ? for help:"))
+        if (!plain_ask(p, false, &word,
+                       "What now? %s%s[n]ext step, [b]ack, [q]uit, ? for help:", actions.s,
+                       page ? "[p]lan, " : "[r]e-check, [p]lan, [d]etails, [c]hange answers, "))
             return NEXT_LEAVE;
     } while (word.len == 0);
     return obey(p, word.s);
@@ -393,9 +397,10 @@ static void say_goodbye(struct plain *p)
         plain_say_problem(p, &why);
 }
 
-int plain_run(struct wizard *w, struct state *s, struct engine *e, struct problem *err)
+int plain_run(struct wizard *w, struct state *s, struct engine *e, const struct front_hooks *hooks,
+              struct problem *err)
 {
-    struct plain p = {.wizard = w, .state = s, .engine = e, .rows = wizard_rows(w)};
+    struct plain p = {.wizard = w, .state = s, .engine = e, .rows = wizard_rows(w), .hooks = hooks};
     if (console_open(&p.console, STDIN_FILENO, STDOUT_FILENO, err) != 0)
         return -1;
     p.just_told = xcalloc(p.rows->check_count + 1, sizeof(bool));

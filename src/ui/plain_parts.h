@@ -11,6 +11,7 @@ struct plain {
     struct state *state;
     struct engine *engine;
     const struct rows *rows;
+    const struct front_hooks *hooks;
     int step;
     int told;        /* checks told since the last "Checking" began */
     int64_t told_at; /* clock_ms of the last line while something runs */
@@ -59,7 +60,24 @@ bool plain_in_step(const struct plain *p, int check);
 bool plain_plan(struct plain *p, bool *applied);
 void plain_tell_change(struct plain *p, const struct event *ev);
 
+/* --- plain_page.c: what can be done on the page of this step. */
+
+/* The action that a word of the operator means: its key, its verb or the verb's first word. */
+const struct page_action *plain_action(const struct plain *p, const char *word);
+/* False when the operator leaves. */
+bool plain_act(struct plain *p, const struct page_action *a);
+/* "e[x]port, dr[y] run, " of the menu. */
+void plain_add_actions(const struct plain *p, struct text *out);
+/* A line each: key, verb and what it does. */
+void plain_say_actions(struct plain *p);
+
 /* --- plain.c */
+
+/* Asks whether a check that writes or costs may run, and wants it then (anew: `again`). A probe is
+ * allowed or declined for its service. */
+bool plain_ask_for_probe(struct plain *p, int check, bool again, bool *yes);
+/* Begins to number what is told. */
+void plain_begin_telling(struct plain *p);
 
 /* Runs what is wanted to its end, telling it; Ctrl-C cancels, twice leaves. */
 bool plain_run_wanted(struct plain *p);

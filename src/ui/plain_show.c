@@ -94,6 +94,7 @@ void plain_heading(struct plain *p)
         plain_say(p, "%s", later.s);
     if (s->page != NULL)
         say_page(p, s);
+    plain_say_actions(p);
     if (s->needs != NULL && p->step > 0)
         plain_say(p, "Needs: %s.", s->needs);
     if (s->link != NULL)

@@ -99,6 +99,20 @@ static void make_text(struct view_check *v, struct app *a)
     v->version = wizard_version(a->wizard);
 }
 
+/* How long already at the right, what it does in the line below. */
+static void draw_running(struct app *a, const struct check_view *state, struct rect r)
+{
+    AUTO_TEXT since = TEXT_INIT;
+    AUTO_TEXT doing = TEXT_INIT;
+    text_addf(&since, "running %lld s", (long long)((clock_ms() - state->running_since) / 1000));
+    canvas_put_right(&a->canvas, r, 0, ROLE_WAIT, since.s);
+    if (state->doing != NULL)
+        text_add(&doing, state->doing);
+    if (state->total > 0)
+        text_addf(&doing, " %lld of %lld", (long long)state->done, (long long)state->total);
+    canvas_put_elided(&a->canvas, r, 1, 2, ROLE_WAIT, doing.s);
+}
+
 static void draw_check(struct view *view, struct app *a, struct rect r)
 {
     struct view_check *v = self(view);
@@ -110,7 +124,7 @@ static void draw_check(struct view *view, struct app *a, struct rect r)
     app_put_mark(a, r, 0, 0, app_mark(state.status, state.stale, state.running));
     canvas_putf(&a->canvas, r, 0, 2, ROLE_TITLE, "%s · %s", c->id, severity_name(c->severity));
     if (state.running)
-        canvas_put_right(&a->canvas, r, 0, ROLE_WAIT, "running");
+        draw_running(a, &state, r);
     pager_draw(&v->pager, &a->canvas, rect_rows(r, 2, -1));
 }
 
@@ -148,10 +162,7 @@ static unsigned key_check(struct view *view, struct app *a, const struct key *k)
     if (k->code == K_ESC || k->code == K_ENTER || k->code == K_LEFT) {
         app_pop(a);
     } else if (k->code == K_F(5) || key_is(k, "r") || key_is(k, " ")) {
-        const struct check *c = a->rows->checks[v->check];
-        if (c->effect == EFFECT_PROBES)
-            app_consent(a, v->check);
-        engine_want(a->engine, v->check, c->effect, true);
+        app_run_check(a, v->check);
     } else if (k->code == K_CTRL_Y) {
         if (state.outcome != NULL && state.outcome->copy != NULL)
             app_copy(a, state.outcome->copy);

@@ -185,6 +185,7 @@ static void ask(struct view_plan *v)
                                  apply_confirmed, v));
 }
 
+/* find proves by what stands now that a thing is gone. */
 static void look_again(struct view_plan *v)
 {
     refresh(v);
@@ -211,7 +212,7 @@ static unsigned key_plan(struct view *view, struct app *a, const struct key *k)
     } else if (key_is(k, "u") && !engine_applying(a->engine)) {
         v->undo = !v->undo;
         v->version = 0;
-        if (v->undo) /* find proves by what stands now that a thing is gone */
+        if (v->undo)
             look_again(v);
     } else if (k->code == K_F(2) || key_is(k, "p")) {
         return UI_HANDLED; /* it is open already */
@@ -273,4 +274,14 @@ struct view *view_plan_new(struct app *a, int step)
     list_init(&v->list, &source, v);
     refresh(v);
     return &v->view;
+}
+
+struct view *view_undo_new(struct app *a, int step)
+{
+    struct view *view = view_plan_new(a, step);
+    struct view_plan *v = self(view);
+    v->undo = true;
+    v->version = 0;
+    look_again(v);
+    return view;
 }

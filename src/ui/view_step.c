@@ -5,7 +5,6 @@
 #include "core/mem.h"
 #include "ui/form.h"
 #include "ui/list.h"
-#include "ui/pager.h"
 #include "ui/wrap.h"
 
 #define TITLE_COLS 27 /* of a check; more where there is room for whole titles */
@@ -20,8 +19,7 @@ struct view_step {
     int *rows; /* the step's checks */
     size_t count;
     bool in_checks;
-    bool placed;       /* the cursor was put on the first thing to do */
-    struct pager page; /* of a step that has one; set anew when it reads otherwise */
+    bool placed; /* the cursor was put on the first thing to do */
 };
 
 static struct view_step *self(struct view *v)
@@ -188,20 +186,6 @@ static void draw_page(struct view_step *v, struct rect r)
         canvas_put_wrapped(c, rect_rows(r, at, -1), ROLE_TEXT, s->needs);
 }
 
-/* Kept where it was scrolled to while only a line of it changes. */
-static void draw_worked_out(struct view_step *v, struct rect r)
-{
-    struct app *a = v->app;
-    AUTO(xfree) char *now = step_of(v)->page(a->wizard);
-    if (v->page.s == NULL || strcmp(v->page.s, now) != 0) {
-        size_t place = v->page.place;
-        pager_set(&v->page, now);
-        v->page.place = place;
-    }
-    canvas_put(&a->canvas, r, 0, 0, ROLE_TITLE, step_of(v)->title);
-    pager_draw(&v->page, &a->canvas, rect_rows(r, 2, -1));
-}
-
 /* What every step will need, on the first screen. */
 static int draw_needs(struct view_step *v, struct rect r)
 {
@@ -224,10 +208,6 @@ static void draw_step(struct view *view, struct app *a, struct rect r)
 {
     struct view_step *v = self(view);
     const struct step *s = step_of(v);
-    if (s->page != NULL) {
-        draw_worked_out(v, r);
-        return;
-    }
     if (s->later != NULL || s->fields == NULL) {
         draw_page(v, r);
         return;
@@ -308,15 +288,6 @@ static bool has_suggestion(const struct view_step *v)
     return view.outcome != NULL && view.outcome->suggest_field != NULL && !view.stale;
 }
 
-static unsigned space(struct view_step *v, int check)
-{
-    const struct check *c = v->app->rows->checks[check];
-    if (c->effect == EFFECT_PROBES)
-        app_consent(v->app, check);
-    engine_want(v->app->engine, check, c->effect, true);
-    return UI_HANDLED;
-}
-
 static unsigned key_in_checks(struct view_step *v, const struct key *k)
 {
     int check = check_at_cursor(v);
@@ -335,8 +306,10 @@ static unsigned key_in_checks(struct view_step *v, const struct key *k)
         app_push(v->app, view_check_new(v->app, check));
         return UI_HANDLED;
     }
-    if (key_is(k, " "))
-        return space(v, check);
+    if (key_is(k, " ")) {
+        app_run_check(v->app, check);
+        return UI_HANDLED;
+    }
     if (key_is(k, "n")) {
         next_step(v);
         return UI_HANDLED;
@@ -379,11 +352,6 @@ static unsigned key_step(struct view *view, struct app *a, const struct key *k)
         v->in_checks = !v->in_checks && v->count > 0;
         return UI_HANDLED;
     }
-    if (step_of(v)->page != NULL) {
-        unsigned scrolled = pager_key(&v->page, k);
-        if (scrolled != UI_IGNORED)
-            return scrolled;
-    }
     if (step_of(v)->fields == NULL) {
         if (k->code == K_ENTER)
             next_step(v);
@@ -400,7 +368,6 @@ static void free_step(struct view *view)
     form_commit(&v->form, v->app);
     form_release(&v->form);
     list_release(&v->checks);
-    pager_release(&v->page);
     xfree(v->rows);
     xfree(v);
 }
@@ -409,12 +376,6 @@ static bool in_form(const struct view *v, const struct app *a)
 {
     (void)a;
     return !cself(v)->in_checks;
-}
-
-static bool has_page(const struct view *v, const struct app *a)
-{
-    (void)a;
-    return step_of(cself(v))->page != NULL;
 }
 
 static bool has_checks(const struct view *v, const struct app *a)
@@ -448,7 +409,6 @@ static const struct key_row keys[] = {
     {"→", NULL, "the check in full, also where Enter takes over", in_checks},
     {"Space", "run", "runs this check; allows a probe that writes and removes something",
      in_checks},
-    {"PgUp PgDn", "scroll", "scrolls the page", has_page},
     {"Tab", "checks", "between the answers and their checks", has_checks},
     {"Tab", "form", "between the answers and their checks", in_checks},
     {"n", NULL, "to the next step", in_checks},
@@ -476,8 +436,6 @@ struct view *view_step_new(struct app *a)
     for (size_t i = 0; i < a->rows->check_count; i++)
         if (rows_step_of(a->rows, a->rows->checks[i]->id) == s)
             v->rows[v->count++] = (int)i;
-    v->page = PAGER_INIT;
-    v->page.label_cols = 12;
     form_init(&v->form, s);
     list_init(&v->checks, &check_source, v);
     list_set_count(&v->checks, v->count);

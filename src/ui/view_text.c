@@ -85,7 +85,7 @@ struct view *view_help_new(struct app *a, const struct view *of, int field)
     else
         add_step_help(a, &out);
     text_add(&out, "Keys\n\n");
-    for (const struct key_row *k = of != NULL ? of->ops->keys : NULL; k != NULL && k->keys != NULL;
+    for (const struct key_row *k = of != NULL ? view_keys(of) : NULL; k != NULL && k->keys != NULL;
          k++)
         text_addf(&out, "%s\t%s\n", k->keys, k->help);
     text_add(&out, "\nMarks\n\n");

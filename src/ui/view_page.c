@@ -1,0 +1,178 @@
+/* The screen of a step that has a page in place of rows: worked out from the model each time it is
+ * drawn, with the keys of what can be done there below. */
+#include <string.h>
+
+#include "core/mem.h"
+#include "ui/app.h"
+#include "ui/pager.h"
+
+#define LABEL_COLS 12
+
+struct view_page {
+    struct view view;
+    const struct step *step;
+    struct pager pager;   /* set anew when the page reads otherwise */
+    struct key_row *keys; /* of the actions, then those of every page */
+    char (*letters)[2];   /* of the actions, as strings */
+};
+
+static struct view_page *self(struct view *v)
+{
+    return (struct view_page *)v;
+}
+
+/* What the program does not have (a check without a row, a front end without a hook) is not
+ * offered. */
+static bool offers(const struct app *a, const struct page_action *action)
+{
+    return page_offers(a->rows, action) && (action->act != PAGE_EXPORT || a->hooks != NULL);
+}
+
+/* --- drawing
+ * ------------------------------------------------------------------------------------- */
+
+static char *text_of(const struct view_page *v, struct app *a)
+{
+    AUTO(xfree) char *page = v->step->page(a->wizard);
+    AUTO_TEXT all = TEXT_INIT;
+    text_addf(&all, "%s\n", page);
+    for (const struct page_action *p = v->step->actions; p != NULL && p->key != 0; p++)
+        if (offers(a, p))
+            text_addf(&all, "%c %s\t%s\n", p->key, p->verb, p->help);
+    return text_take(&all);
+}
+
+/* Kept where it was scrolled to while only a line of it changes. */
+static void draw_page(struct view *view, struct app *a, struct rect r)
+{
+    struct view_page *v = self(view);
+    AUTO(xfree) char *now = text_of(v, a);
+    if (v->pager.s == NULL || strcmp(v->pager.s, now) != 0) {
+        size_t place = v->pager.place;
+        pager_set(&v->pager, now);
+        v->pager.place = place;
+    }
+    canvas_put(&a->canvas, r, 0, 0, ROLE_TITLE, v->step->title);
+    pager_draw(&v->pager, &a->canvas, rect_rows(r, 2, -1));
+}
+
+/* --- keys
+ * ---------------------------------------------------------------------------------------- */
+
+static void act(struct app *a, const struct page_action *p)
+{
+    int check;
+    switch (p->act) {
+    case PAGE_EXPORT:
+        app_push(a, view_export_new(a, p));
+        break;
+    case PAGE_CHECK:
+        check = rows_check(a->rows, p->first[0]);
+        app_run_check(a, check);
+        app_push(a, view_check_new(a, check));
+        break;
+    case PAGE_UNDO:
+        if (engine_applying(a->engine))
+            app_notice(a, ROLE_HINT, "changes are being made: only then they can be taken back");
+        else
+            app_push(a, view_undo_new(a, -1));
+        break;
+    }
+}
+
+static bool acts(struct view_page *v, struct app *a, const struct key *k)
+{
+    for (const struct page_action *p = v->step->actions; p != NULL && p->key != 0; p++) {
+        const char letter[] = {p->key, '\0'};
+        if (!key_is(k, letter) || !offers(a, p))
+            continue;
+        act(a, p);
+        return true;
+    }
+    return false;
+}
+
+/* The page tells of all steps. */
+static void check_all(struct app *a)
+{
+    for (size_t i = 0; i < a->rows->step_count; i++)
+        app_want_step(a, (int)i, true, true);
+    app_notice(a, ROLE_HINT, "everything is checked again; Ctrl-C cancels");
+}
+
+static unsigned key_page(struct view *view, struct app *a, const struct key *k)
+{
+    struct view_page *v = self(view);
+    unsigned scrolled = pager_key(&v->pager, k);
+    if (scrolled != UI_IGNORED)
+        return scrolled;
+    if (k->code == K_ESC)
+        app_go(a, a->step - 1); /* v is gone now, unless it is the first */
+    else if (k->code == K_ENTER)
+        app_go(a, a->step + 1);
+    else if (k->code == K_F(5) || key_is(k, "r"))
+        check_all(a);
+    else if (!acts(v, a, k))
+        return UI_IGNORED;
+    return UI_HANDLED;
+}
+
+static bool has_next(const struct view *v, const struct app *a)
+{
+    (void)v;
+    return a->step + 1 < (int)a->rows->step_count;
+}
+
+static const struct key_row common[] = {
+    {"Enter", "next", "to the next step", has_next},
+    {"PgUp PgDn", "scroll", "scrolls the page", NULL},
+    {"F1", "help", "this help (?)", NULL},
+    {"Esc", "back", "to the step before; nothing is lost", NULL},
+    {"F5", "all again", "all checks of all steps again, and the probes that are allowed (r)", NULL},
+    {"F2", "plan", "what would be made, before anything is (p)", NULL},
+    {"F10", "quit", "leaves; everything is saved (q)", NULL},
+    {"F6", NULL, "the log (l)", NULL},
+    {"Ctrl-C", NULL, "cancels what runs; twice leaves", NULL},
+};
+
+static void make_keys(struct view_page *v, struct app *a)
+{
+    size_t count = 0, n = 0;
+    const struct page_action *actions = v->step->actions;
+    while (actions != NULL && actions[count].key != 0)
+        count++;
+    v->keys = xcalloc(count + ARRAY_LEN(common) + 1, sizeof *v->keys);
+    v->letters = xcalloc(count + 1, sizeof *v->letters);
+    for (size_t i = 0; i < count; i++) {
+        if (!offers(a, &actions[i]))
+            continue;
+        v->letters[n][0] = actions[i].key;
+        v->keys[n] = (struct key_row){v->letters[n], actions[i].verb, actions[i].help, NULL};
+        n++;
+    }
+    memcpy(v->keys + n, common, sizeof common);
+    v->view.keys = v->keys;
+}
+
+static void free_page(struct view *view)
+{
+    struct view_page *v = self(view);
+    pager_release(&v->pager);
+    xfree(v->keys);
+    xfree(v->letters);
+    xfree(v);
+}
+
+static const struct view_ops ops = {
+    .name = "page", .draw = draw_page, .key = key_page, .free = free_page};
+
+struct view *view_page_new(struct app *a)
+{
+    struct view_page *v = xcalloc(1, sizeof(*v));
+    v->view.ops = &ops;
+    v->step = a->rows->steps[a->step];
+    v->pager = PAGER_INIT;
+    v->pager.label_cols = LABEL_COLS;
+    make_keys(v, a);
+    return &v->view;
+}
