@@ -34,6 +34,34 @@ int catalog_first_table_read(const char *body, size_t n, char **name, struct pro
     return 0;
 }
 
+int catalog_tables_read(const char *body, size_t n, struct catalog_names *out, char **next,
+                        struct problem *err)
+{
+    AUTO(cJSON_Delete) cJSON *root = json_parse(body, n, "the list of tables", err);
+    *next = NULL;
+    if (root == NULL)
+        return -1;
+    const cJSON *list = json_member(root, "identifiers"), *one;
+    if (!cJSON_IsArray(list))
+        return problem_fail(err, PROBLEM_PROTOCOL, "not iceberg",
+                            "the list of tables has no identifiers");
+    cJSON_ArrayForEach(one, list)
+    {
+        const char *name = json_text(one, "name");
+        if (name == NULL || out->count >= CATALOG_NAMES_MAX) {
+            out->more = true;
+            continue;
+        }
+        out->names = xrealloc(out->names, out->count + 1, sizeof *out->names);
+        out->names[out->count++] = xstrdup(name);
+    }
+    out->pages++;
+    const char *token = json_text(root, "next-page-token");
+    if (token != NULL && *token != '\0')
+        *next = xstrdup(token);
+    return 0;
+}
+
 int catalog_location_read(const char *body, size_t n, char **location, struct problem *err)
 {
     AUTO(cJSON_Delete) cJSON *root = json_parse(body, n, "the table", err);
@@ -127,4 +155,56 @@ int catalog_find_table(struct run *run, const struct catalog_target *t,
         return 0;
     problem_move(err, &last);
     return -1;
+}
+
+/* One page; a namespace that is not there has none. */
+static int list_page(struct run *run, const struct catalog_target *t, const char *tables,
+                     const char *namespace, const char *token, struct catalog_names *out,
+                     char **next, struct problem *err)
+{
+    AUTO_HTTP_RESPONSE answer = {0};
+    AUTO(xfree) char *encoded = url_encode(token);
+    AUTO(xfree)
+    char *url = xasprintf("%s?pageToken=%s&pageSize=%d", tables, encoded, CATALOG_PAGE_SIZE);
+    struct catalog_call_spec call = {
+        .what = CALL_NAMESPACE, .method = "GET", .url = url, .name = namespace};
+    if (catalog_send(run, t, &call, &answer, err) != 0)
+        return -1;
+    if (answer.status == 404)
+        return 0;
+    if (answer.status != 200)
+        return catalog_send_explain(t, &call, &answer, err);
+    return catalog_tables_read(answer.body.s, answer.body.len, out, next, err);
+}
+
+int catalog_list_tables(struct run *run, const struct catalog_target *t,
+                        const struct catalog_config *config, const char *namespace,
+                        struct catalog_names *out, struct problem *err)
+{
+    struct catalog_names names = {0};
+    AUTO(xfree) char *base = catalog_base(config, t->url, err);
+    if (base == NULL)
+        return -1;
+    AUTO(xfree) char *path = namespace_path(namespace, config->separator);
+    AUTO(xfree) char *tables = xasprintf("%s/namespaces/%s/tables", base, path);
+    char *token = xstrdup("");
+    int rc = 0;
+    while (token != NULL && rc == 0) {
+        char *next = NULL;
+        rc = list_page(run, t, tables, namespace, token, &names, &next, err);
+        bool again = next != NULL && strcmp(next, token) == 0;
+        xfree(token);
+        token = next;
+        if (again || (next != NULL && names.pages >= CATALOG_PAGES_MAX)) {
+            names.more = true;
+            break;
+        }
+        run_progress(run, (int64_t)names.count, 0, "tables");
+    }
+    xfree(token);
+    if (rc != 0)
+        catalog_names_release(&names);
+    else
+        *out = names;
+    return rc;
 }

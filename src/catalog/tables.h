@@ -17,6 +17,14 @@ int catalog_find_table(struct run *run, const struct catalog_target *t,
                        const struct catalog_config *config, const struct catalog_names *namespaces,
                        struct catalog_place *out, struct problem *err);
 
+/* Names of the tables in a namespace, in pages; none when there is no such namespace. */
+int catalog_list_tables(struct run *run, const struct catalog_target *t,
+                        const struct catalog_config *config, const char *namespace,
+                        struct catalog_names *out, struct problem *err);
+
+/* Pure: adds one page; *next gets the token of the next page (xfree) or NULL. */
+int catalog_tables_read(const char *body, size_t n, struct catalog_names *out, char **next,
+                        struct problem *err);
 /* Pure: the first table's name in a list (xfree; NULL with an err of kind NONE = it is empty), and
  * a table's location. */
 int catalog_first_table_read(const char *body, size_t n, char **name, struct problem *err);

@@ -19,6 +19,8 @@ extern const struct check materialization_check_tables;
 /* online.c */
 extern const struct check materialization_check_connector, materialization_check_live,
     materialization_check_sealed;
+/* existing.c */
+extern const struct check materialization_check_existing;
 /* dry_run.c */
 extern const struct check materialization_check_dry_run;
 

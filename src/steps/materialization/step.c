@@ -6,12 +6,19 @@
 #include "steps/steps.h"
 
 static const struct check *const checks[] = {
-    &materialization_check_name,     &materialization_check_namespace,
-    &materialization_check_tables,   &materialization_check_config,
-    &materialization_check_policies, &materialization_check_deletes,
-    &materialization_check_schedule, &materialization_check_connector,
-    &materialization_check_live,     &materialization_check_sealed,
-    &materialization_check_dry_run,  NULL,
+    &materialization_check_name,
+    &materialization_check_namespace,
+    &materialization_check_tables,
+    &materialization_check_config,
+    &materialization_check_policies,
+    &materialization_check_deletes,
+    &materialization_check_schedule,
+    &materialization_check_existing,
+    &materialization_check_connector,
+    &materialization_check_live,
+    &materialization_check_sealed,
+    &materialization_check_dry_run,
+    NULL,
 };
 
 static bool begun(const struct snapshot *s)
