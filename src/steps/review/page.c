@@ -1,5 +1,5 @@
 /* The page of the step review: what is proved, accepted, not proved, stale, each with the way to
- * it; what was made; how it is handed on. */
+ * it; what was made. What is done with it stands in the actions of the step. */
 #include <string.h>
 
 #include "core/clock.h"
@@ -120,8 +120,13 @@ static void add_open(struct wizard *w, const struct review *r, struct text *out)
     bool any = add_failures(w, r, out);
     add_by_step(w, r, REVIEW_OPEN, false, any ? "" : "Not proved", "never run: F5 or Space there",
                 out);
-    for (const struct review_beyond *b = review_beyond; b->what != NULL; b++)
-        text_addf(out, "%s\t%s: %s\n", b == review_beyond ? "Beyond" : "", b->what, b->how);
+    const char *label = "Beyond";
+    for (const struct review_beyond *b = review_beyond; b->what != NULL; b++) {
+        if (!review_is_beyond(w, b))
+            continue;
+        text_addf(out, "%s\t%s: %s\n", label, b->what, b->how);
+        label = "";
+    }
 }
 
 static void add_made(struct wizard *w, struct text *out)
@@ -134,8 +139,6 @@ static void add_made(struct wizard *w, struct text *out)
         text_add(&titles, undo.changes[i]->title);
     }
     text_addf(out, "Made here\t%s\n", undo.count > 0 ? titles.s : "nothing");
-    if (undo.count > 0)
-        text_add(out, "\tsluice undo takes it back and proves it gone\n");
     plan_release(&undo);
 }
 
@@ -151,7 +154,5 @@ char *review_page(struct wizard *w)
                      "of other answers or too old: F5 or Space there", &out))
         text_add(&out, "Stale\tnothing\n");
     add_made(w, &out);
-    text_add(&out, "Export\tsluice export writes the folder to review and publish: flow.yaml tree, "
-                   "postgres.sql, policies, RUNBOOK.md, report.json; no secret stands in it\n");
     return text_take(&out);
 }

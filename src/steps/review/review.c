@@ -60,10 +60,21 @@ bool review_matters(const struct check *c)
 
 const struct review_beyond review_beyond[] = {
     {"Estuary reaches the database",
-     "only Estuary can tell: it connects from the addresses that its dashboard lists under Admin, "
-     "Settings, Data Planes; let them in at the database"},
+     "only Estuary can tell: it connects from the addresses of its data plane, which the check of "
+     "the data plane in Start lists with a token, else its dashboard under Admin, Settings, Data "
+     "Planes; let them in at the database",
+     "capture.discovery"},
     {"Estuary's own validation",
-     "flowctl catalog test builds both tasks and connects, and publishes nothing"},
-    {"rows arrive in Bauplan", "after the publication: the first sync carries all rows of a table"},
-    {NULL, NULL},
+     "the dry run, or flowctl catalog test, builds both tasks and connects, and publishes nothing",
+     "materialization.dry_run"},
+    {"rows arrive in Bauplan", "after the publication: the first sync carries all rows of a table",
+     NULL},
+    {NULL, NULL, NULL},
 };
+
+bool review_is_beyond(struct wizard *w, const struct review_beyond *b)
+{
+    int check = b->proved_by != NULL ? rows_check(wizard_rows(w), b->proved_by) : -1;
+    const struct outcome *o = check >= 0 ? wizard_outcome(w, check) : NULL;
+    return o == NULL || o->status != STATUS_PASSED || !wizard_check_stands(w, check);
+}

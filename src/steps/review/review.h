@@ -35,11 +35,14 @@ void review_release(struct review *r);
 
 /* Its check can stop the pipeline or harm the source. */
 bool review_matters(const struct check *c);
-/* What no check here can prove, and who can: lines for people; NULL ends. title, line. */
+/* What no check on this machine can prove, and who can: lines for people; what NULL ends. */
 struct review_beyond {
     const char *what, *how;
+    const char *proved_by; /* a check in which Estuary itself proves it; NULL none */
 };
 extern const struct review_beyond review_beyond[];
+/* It is still open: Estuary has not proved it with the present answers. */
+bool review_is_beyond(struct wizard *w, const struct review_beyond *b);
 
 /* The page of the step: lines as core/step.h's page has them; xfree. */
 char *review_page(struct wizard *w);

@@ -56,7 +56,7 @@ static void add_sort(const struct material *m, struct text *out)
             "edited. ",
         [SECRETS_PLACEHOLDER] = "Secrets are placeholders. ",
         [SECRETS_PLAIN] = "**The configs hold the secrets in clear.** Do not commit or send this "
-                         "folder; flowctl seals them when it\npublishes. ",
+                          "folder; flowctl seals them when it\npublishes. ",
     };
     if (material_draft(m))
         text_add(out, "**This is a draft.** The collections are drafted from the columns of the "
@@ -240,7 +240,8 @@ static void add_open(const struct material *m, const struct review *r, struct te
 {
     text_add(out, "## Not proved\n\n");
     for (const struct review_beyond *b = review_beyond; b->what != NULL; b++)
-        text_addf(out, "- **%s**: %s.\n", b->what, b->how);
+        if (review_is_beyond(m->wizard, b))
+            text_addf(out, "- **%s**: %s.\n", b->what, b->how);
     for (size_t i = 0; i < r->count; i++) {
         const struct review_row *row = &r->rows[i];
         if (row->group != REVIEW_OPEN && row->group != REVIEW_STALE)
