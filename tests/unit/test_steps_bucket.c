@@ -139,6 +139,15 @@ static void answers_of_the_catalog_are_read(void **state)
     assert_int_equal(catalog_first_table_read(none, strlen(none), &nobody, NULL), 0);
     assert_null(nobody);
     assert_int_equal(catalog_first_table_read("{}", 2, &nobody, NULL), -1);
+    static const char pages[] = "{\"identifiers\":[{\"name\":\"a\"},{\"name\":\"b\"}],"
+                                "\"next-page-token\":\"2\"}";
+    struct catalog_names names = {0};
+    AUTO(xfree) char *next = NULL;
+    assert_int_equal(catalog_tables_read(pages, strlen(pages), &names, &next, NULL), 0);
+    assert_int_equal(names.count, 2);
+    assert_string_equal(names.names[1], "b");
+    assert_string_equal(next, "2");
+    catalog_names_release(&names);
     assert_int_equal(catalog_location_read(table, strlen(table), &location, NULL), 0);
     assert_string_equal(location, "s3://lake-acme/iceberg/o");
     assert_int_equal(catalog_location_read("{}", 2, &nowhere, NULL), -1);
