@@ -16,8 +16,7 @@ from tests.e2e.aws_account import LAKE, STAGING, assert_empty, assert_green, aws
 from tests.e2e.test_export import TARGET
 from tests.services import answers as prefilled
 from tests.services.connect_proxy import ConnectProxy
-from tests.services.estuary.testing import PLANE, estuary  # noqa: F401
-from tests.services.tls import write_private
+from tests.services.estuary.testing import estuary  # noqa: F401
 
 CATALOG = "api.use1.aprod.bauplanlabs.com"
 SERVICES = {"iam": {"iam.amazonaws.com"},
@@ -25,8 +24,7 @@ SERVICES = {"iam": {"iam.amazonaws.com"},
             "s3": {f"{bucket}.s3.us-east-1.amazonaws.com" for bucket in (LAKE, STAGING)}}
 AWS = set().union(*SERVICES.values())
 ESTUARY = {"api.estuary.dev", "eyrcnmuzzyriypdajwdk.supabase.co", "config-encryption.estuary.dev", "dashboard.estuary.dev"}
-# Of these, what the steps capture and materialization ask with a token. The dashboard is a link for people.
-ASKED_OF_ESTUARY: set[str] = set()
+ASKED_OF_ESTUARY = ESTUARY - {"dashboard.estuary.dev"}    # that one is a link for people
 OVERRIDES = ("AWS_ENDPOINT_URL", "SLUICE_ESTUARY", "SLUICE_OAUTH_URL")
 
 
@@ -40,17 +38,18 @@ def away(sluice, catalog, catalog_variant, authority, shop, aws, estuary, hang_d
         ({CATALOG}, bauplan.port), (AWS, aws.port), (ESTUARY, estuary.port)) for name in names}
 
     folder = tmp_path / "ready"
-    prefilled.write(folder, catalog, shop.server, shop.database)
-    values = prefilled.answers(folder, catalog, shop.server, shop.database, told(aws))
-    write_private(folder / "token", estuary.pasted)
-    values["start"] |= {"prefix": "acmeCo/", "data_plane": PLANE, "token": {"secret": f"file:{folder / 'token'}"}}
+    account = prefilled.Estuary({}, estuary.settings.tenant, estuary.pasted, "")
+    services = (catalog, shop.server, shop.database, told(aws), account)
+    prefilled.write(folder, *services)
+    values = prefilled.answers(folder, *services)
     values["oauth"]["url"] = f"https://{CATALOG}/iceberg"
     values["postgres"]["host"] = "127.0.0.1"    # not even localhost is known
-    values["materialization"] = {"namespace": "analytics", "hard_delete": False, "sync_frequency": "30m",
-                                 "bindings": {"audit.orders": "audit_orders"}}
+    values["materialization"]["hard_delete"] = "no"    # the other takes a discovery before all else
     given, authorities = folder / "answers.yaml", folder / "authorities.pem"
     given.write_text(yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
     authorities.write_bytes(b"".join(each.ca_file.read_bytes() for each in (catalog, aws, estuary)))
+    # Estuary's own connectors have no proxy here: they ask the database, and not what goes by its real name.
+    estuary.settings.update({"reach_postgres": True, "connector_ca": str(authorities)})
     passphrase = ("--passphrase-file", folder / "passphrase")
     with ConnectProxy(routes) as proxy:
         del sluice.env["SLUICE_OAUTH_URL"]
@@ -71,7 +70,9 @@ def test_the_whole_way(away, tmp_path):
     assert done.json["ok"] is True
     passed = {name for name, check in done.checks.items() if check["status"] == "passed"}
     assert {"start.clock", "start.network", "oauth.reach", "oauth.login", "postgres.cdc_round_trip", "emr.application",
-            "bucket.lake_access", "bucket.staging_access", "iam.key_works", "iam.replay", "iam.denied"} <= passed
+            "bucket.lake_access", "bucket.staging_access", "iam.key_works", "iam.replay", "iam.denied",
+            "start.login", "start.prefix", "start.plane", "capture.sealed", "capture.discovery", "capture.drafts",
+            "materialization.connector", "materialization.live", "materialization.sealed", "materialization.dry_run"} <= passed
     sluice.run("export", "--secrets", "placeholder", "-o", target, *away.passphrase).ends(0)
     assert_real_names_only(away, target)
     assert_tunnels(away)
@@ -137,7 +138,7 @@ REFUSALS = {403: "Have the proxy allow {host}:443", 407: "Put user and password 
 
 @pytest.mark.parametrize("code", REFUSALS)
 def test_refused_by_the_proxy(away, code):
-    """Proxy, host and remedy are named, for the catalog and for AWS; nothing waits for its deadline."""
+    """Proxy, host and remedy are named, for the catalog, AWS and Estuary; nothing waits for its deadline."""
     proxy = away.proxy
     if code == 403:
         proxy.routes.clear()
@@ -145,13 +146,15 @@ def test_refused_by_the_proxy(away, code):
         proxy.login = "alice:her-long-word"
     else:
         proxy.routes = dict.fromkeys(proxy.routes, ("127.0.0.1", 1))
-    done = away.sluice.run("check", "oauth", "emr", "--json", *away.args, timeout=30).ends(4)
-    for name, host in (("oauth.reach", CATALOG), ("emr.identity", "sts.us-east-1.amazonaws.com")):
+    done = away.sluice.run("check", "start", "oauth", "emr", "--json", *away.args, timeout=30).ends(4)
+    for name, host in (("oauth.reach", CATALOG), ("emr.identity", "sts.us-east-1.amazonaws.com"),
+                       ("start.login", "eyrcnmuzzyriypdajwdk.supabase.co")):
         check = done.checks[name]
         assert (check["status"], check["code"]) == ("unreachable", f"proxy {code}"), check
         assert f"127.0.0.1:{proxy.port}" in check["line"] and host in check["line"], check
         assert REFUSALS[code].format(host=host) in check["fix"], check
-    assert {each.code for each in proxy.asked} == {code} and not away.aws.log.entries()
+    assert {each.code for each in proxy.asked} == {code}
+    assert not away.aws.log.entries() and not away.estuary.log.entries()
 
 
 def test_proxy_with_a_login(away):
