@@ -101,6 +101,15 @@ void app_want_step(struct app *a, int step, bool deep, bool again)
             engine_want(a->engine, (int)i, EFFECT_PROBES, again);
 }
 
+void app_want_begun(struct app *a, bool deep)
+{
+    struct snapshot *now = wizard_snapshot(a->wizard);
+    for (size_t i = 0; i < a->rows->step_count; i++)
+        if (a->rows->steps[i]->begun == NULL || a->rows->steps[i]->begun(now))
+            app_want_step(a, (int)i, deep, false);
+    snapshot_unref(now);
+}
+
 void app_copy(struct app *a, const char *text)
 {
     AUTO_PROBLEM p = PROBLEM_INIT;
@@ -273,10 +282,8 @@ static void observe(void *ctx, const struct event *ev)
     for (struct view *v = a->top; v != NULL; v = v->below)
         if (v->ops->event != NULL)
             v->ops->event(v, a, ev);
-    if (ev->kind == EVENT_APPLY_DONE) {
-        for (size_t i = 0; i < a->rows->step_count; i++)
-            app_want_step(a, (int)i, true, false);
-    }
+    if (ev->kind == EVENT_APPLY_DONE)
+        app_want_begun(a, true);
     if (a->save_due == 0)
         a->save_due = clock_ms() + SAVE_DELAY_MS;
 }

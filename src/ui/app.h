@@ -93,6 +93,8 @@ const struct key_row *view_keys(const struct view *v);
 void app_run_check(struct app *a, int check);
 /* Wants the reading checks of a step, and the probes consented to when `deep`. */
 void app_want_step(struct app *a, int step, bool deep, bool again);
+/* Likewise of every step that has begun: of what nobody has answered yet nothing is asked. */
+void app_want_begun(struct app *a, bool deep);
 
 /* The views (each in its own file view_*.c). */
 struct view *view_step_new(struct app *a);

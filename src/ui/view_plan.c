@@ -115,6 +115,7 @@ static void draw_plan(struct view *view, struct app *a, struct rect r)
     if (v->plan.count == 0) {
         canvas_put(&a->canvas, r, 0, 0, ROLE_TITLE,
                    v->undo ? "Nothing to take back: nothing stands that was made here."
+                   : engine_busy(a->engine)    ? "Looking at what stands…"
                    : v->plan.missing_count > 0 ? "Not known yet"
                                                : "Nothing to change: everything stands as wanted.");
         draw_notes(v, rect_rows(r, 2, -1));
@@ -272,6 +273,8 @@ struct view *view_plan_new(struct app *a, int step)
     v->pager = PAGER_INIT;
     plan_init(&v->plan);
     list_init(&v->list, &source, v);
+    if (step < 0)
+        app_want_begun(a, false); /* after a resume nothing but the step at hand was looked at */
     refresh(v);
     return &v->view;
 }
