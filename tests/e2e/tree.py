@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 Json = Any
-FORMS = ("placeholder",)      # what export --secrets can write; "sealed" joins them here as soon as it works
+FORMS = ("placeholder", "sealed", "plain")       # what export --secrets can write
 SORTS = ("captures", "collections", "materializations")
 SCHEMAS = {"schema": "schema", "writeSchema": "write.schema", "readSchema": "read.schema"}
 SUMS = "SHA256SUMS"
