@@ -23,6 +23,21 @@ const struct estuary_secret *seal_secret_of(const char *text, const struct estua
     return NULL;
 }
 
+struct secret **seal_live(const struct estuary_secret *secrets, size_t count)
+{
+    struct secret **live = xcalloc(count + 1, sizeof *live);
+    for (size_t i = 0; i < count; i++)
+        live[i] = secret_new(secrets[i].bytes, strlen(secrets[i].bytes));
+    return live;
+}
+
+void seal_live_free(struct secret **live, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        secret_unref(live[i]);
+    xfree(live);
+}
+
 /* --- what is sent
  * -------------------------------------------------------------------------------- */
 
@@ -110,10 +125,13 @@ static void add_places(const char *body, struct problem *err)
     AUTO_TEXT places = TEXT_INIT;
     for (const cJSON *e = cJSON_IsArray(entries) ? entries->child : NULL; e != NULL; e = e->next) {
         const char *keyword = json_text(e, "keyword"), *at = json_text(e, "instanceLocation");
+        if (keyword == NULL)
+            keyword = json_text(e, "keywordLocation");
         if (keyword == NULL && at == NULL)
             continue;
         text_sep(&places, "; ");
-        text_addf(&places, "%s at %s", keyword != NULL ? keyword : "a rule", at != NULL ? at : "/");
+        text_addf(&places, "%s at %s", keyword != NULL ? keyword : "a rule",
+                  at != NULL && at[0] != '\0' ? at : "/");
     }
     cJSON_Delete(entries);
     if (places.len > 0)
@@ -143,14 +161,42 @@ static int refused(const struct http_response *r, const char *url, struct proble
     return -1;
 }
 
+/* What is no JSON is not quoted: it may repeat what was sent. */
 static struct node *read_sealed(const struct http_response *r, struct problem *err)
 {
-    struct node *n = node_parse_json(r->body.s, r->body.len, "the sealed config", err);
-    if (n == NULL)
-        problem_fix(err, WHO_YOU,
-                    "Something else than Estuary's service may have answered: see "
-                    "whether a proxy stands between.");
-    return n;
+    AUTO_PROBLEM why = PROBLEM_INIT;
+    struct node *n = node_parse_json(r->body.s, r->body.len, "the sealed config", &why);
+    if (n != NULL)
+        return n;
+    const char *sort = r->content_type[0] != '\0' ? r->content_type : "text of no kind";
+    problem_fail(err, why.kind, why.code,
+                 "what came back from Estuary's encryption service is "
+                 "not JSON");
+    problem_why(err,
+                "%zu bytes, said to be %s. Its words are not shown: they may repeat what was "
+                "sent.",
+                r->body.len, sort);
+    problem_fix(err, WHO_YOU,
+                "Something else than Estuary's service may have answered: see "
+                "whether a proxy stands between.");
+    return NULL;
+}
+
+/* What the service gave back; NULL and err. */
+static struct node *ask(struct run *run, const struct http_request *request, const char *url,
+                        struct problem *err)
+{
+    struct http_response answer = {0};
+    struct node *found = NULL;
+    if (http_send_retrying(run, request, SEAL_TRIES, &answer, err) != 0)
+        return NULL;
+    if (answer.status != 200)
+        refused(&answer, url, err);
+    else
+        found = read_sealed(&answer, err);
+    text_wipe(&answer.body);
+    http_response_release(&answer);
+    return found;
 }
 
 int estuary_seal(struct run *run, const struct node *config, const struct estuary_secret *secrets,
@@ -158,9 +204,7 @@ int estuary_seal(struct run *run, const struct node *config, const struct estuar
 {
     AUTO_ENDPOINTS e = {0};
     AUTO_HTTP_REQUEST request;
-    struct http_response answer = {0};
     struct text body = TEXT_INIT;
-    struct node *found = NULL;
     estuary_endpoints(&e);
     AUTO(xfree) char *url = xasprintf("%s/v1/encrypt-config", e.encryption);
     http_request_init(&request, "POST", url);
@@ -168,15 +212,10 @@ int estuary_seal(struct run *run, const struct node *config, const struct estuar
     write_request(config, secrets, count, &body);
     http_request_body(&request, "application/json", body.s, body.len);
     text_wipe(&body);
-    int rc = http_send_retrying(run, &request, SEAL_TRIES, &answer, err);
-    if (rc == 0 && answer.status != 200)
-        rc = refused(&answer, url, err);
-    if (rc == 0 && (found = read_sealed(&answer, err)) == NULL)
-        rc = -1;
-    if (rc == 0)
-        rc = estuary_seal_judge(config, secrets, count, found, err);
-    text_wipe(&answer.body);
-    http_response_release(&answer);
+    struct secret **live = seal_live(secrets, count);
+    struct node *found = ask(run, &request, url, err);
+    int rc = found != NULL ? estuary_seal_judge(config, secrets, count, found, err) : -1;
+    seal_live_free(live, count);
     if (rc == 0)
         *sealed = found;
     else

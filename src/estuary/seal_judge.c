@@ -5,11 +5,11 @@
 
 #include "core/mem.h"
 #include "core/node_json.h"
+#include "core/redact.h"
 #include "estuary/seal_parts.h"
 
 #define SUFFIX "_sops"
-#define LEAST_SEARCHED 8 /* bytes; shorter ones would be found by chance in what is encrypted */
-#define LEAST_COMPARED 4
+#define LEAST_COMPARED 3 /* bytes; fewer are found by chance in what is encrypted */
 
 struct judging {
     const struct estuary_secret *secrets;
@@ -52,45 +52,51 @@ static unsigned char *decode(const char *s, size_t len, size_t *n)
     return out;
 }
 
-/* The part "name:…" of an encrypted value, up to the next comma or bracket. */
-static const char *part(const char *s, const char *name, size_t *len)
+/* The value of a part that begins at *s with this name; *s then stands behind it. */
+static unsigned char *take_part(const char **s, const char *name, size_t *n)
 {
-    AUTO(xfree) char *key = xasprintf(",%s:", name);
-    const char *at = strstr(s, key);
-    if (at == NULL)
+    size_t head = strlen(name);
+    if (strncmp(*s, name, head) != 0)
         return NULL;
-    at += strlen(key);
-    *len = strcspn(at, ",]");
-    return at;
+    size_t len = strcspn(*s + head, ",]");
+    unsigned char *bytes = decode(*s + head, len, n);
+    *s += head + len;
+    return bytes;
 }
 
-static bool filled(const char *s, const char *name)
+/* What an encrypted value hides, still encrypted; NULL when it is not of that form. xfree. */
+static unsigned char *hidden(const char *s, size_t *n)
 {
-    size_t len, n = 0;
-    const char *at = part(s, name, &len);
-    unsigned char *bytes = at != NULL ? decode(at, len, &n) : NULL;
-    xfree(bytes);
-    return bytes != NULL && n > 0;
+    size_t iv_len = 0, tag_len = 0;
+    unsigned char *data = take_part(&s, "ENC[AES256_GCM,data:", n);
+    unsigned char *iv = data != NULL ? take_part(&s, ",iv:", &iv_len) : NULL;
+    unsigned char *tag = iv != NULL ? take_part(&s, ",tag:", &tag_len) : NULL;
+    bool good = iv_len > 0 && tag_len > 0 && strcmp(s, ",type:str]") == 0;
+    xfree(iv);
+    xfree(tag);
+    if (good)
+        return data;
+    xfree(data);
+    return NULL;
 }
 
 static bool encrypted(const char *s)
 {
-    size_t n = strlen(s);
-    return strncmp(s, "ENC[AES256_GCM,", 15) == 0 && s[n - 1] == ']' && filled(s, "iv") &&
-           filled(s, "tag") && strstr(s, ",type:str]") != NULL;
+    size_t n = 0;
+    unsigned char *data = hidden(s, &n);
+    xfree(data);
+    return data != NULL && n > 0;
 }
 
-/* Encrypted by name only: its data are the secret itself. */
-static bool bare(const char *s, const char *secret)
+/* In any form that the redactor knows, which those judged here are registered with (seal_live). */
+static bool shows_secret(const struct judging *j, const char *text)
 {
-    size_t len, n = 0;
-    const char *at = part(s, "data", &len);
-    unsigned char *bytes = at != NULL ? decode(at, len, &n) : NULL;
-    size_t whole = strlen(secret);
-    bool same = bytes != NULL && whole >= LEAST_COMPARED && n >= whole &&
-                memmem(bytes, n, secret, whole) != NULL;
-    xfree(bytes);
-    return same;
+    AUTO(xfree) char *without = redact_copy(text);
+    bool shows = strcmp(without, text) != 0;
+    for (size_t i = 0; i < j->count && !shows; i++) /* the redactor passes over short ones */
+        shows =
+            strlen(j->secrets[i].bytes) > LEAST_COMPARED && strcmp(text, j->secrets[i].bytes) == 0;
+    return shows;
 }
 
 /* --- the config
@@ -105,16 +111,33 @@ static bool same_value(const struct node *a, const struct node *b)
     return strcmp(left.s, right.s) == 0;
 }
 
-static int judge_secret(const struct judging *j, const char *path, const struct node *sealed,
-                        const struct estuary_secret *s)
+/* Of a value in clear with the secret in its placeholder's place: data are its bytes. */
+static bool same_bytes(const char *value, const struct estuary_secret *s, const unsigned char *data,
+                       size_t n)
 {
+    size_t before = (size_t)(strstr(value, s->placeholder) - value), secret = strlen(s->bytes);
+    return secret >= LEAST_COMPARED && n >= before + secret &&
+           memcmp(data + before, s->bytes, secret) == 0;
+}
+
+static int judge_secret(const struct judging *j, const char *path, const char *value,
+                        const struct node *sealed, const struct estuary_secret *s)
+{
+    size_t n = 0, whole = strlen(value) - strlen(s->placeholder) + strlen(s->bytes);
     if (sealed == NULL)
         return differs(j, path, "is a secret and did not come back encrypted");
-    if (sealed->kind != NODE_SCALAR || !encrypted(sealed->text))
-        return differs(j, path, "is a secret and is not in the form of an encrypted value");
-    if (bare(sealed->text, s->bytes))
-        return differs(j, path, "is a secret and is not encrypted");
-    return 0;
+    unsigned char *data = sealed->kind == NODE_SCALAR ? hidden(sealed->text, &n) : NULL;
+    const char *wrong = NULL;
+    if (data == NULL)
+        wrong = "is a secret and is not in the form of an encrypted value";
+    else if (n != whole)
+        wrong = "is a secret and came back encrypted with another length";
+    else if (same_bytes(value, s, data, n))
+        wrong = "is a secret and is not encrypted";
+    else if (shows_secret(j, sealed->text))
+        wrong = "holds a secret in clear";
+    xfree(data);
+    return wrong != NULL ? differs(j, path, wrong) : 0;
 }
 
 static int judge_map(const struct judging *j, const char *path, const struct node *config,
@@ -135,7 +158,7 @@ static int judge_entry(const struct judging *j, const char *path, const char *ke
         AUTO(xfree) char *renamed = xasprintf("%s" SUFFIX, key);
         if (node_get(sealed, key) != NULL)
             return differs(j, path, "is a secret and came back under its plain name");
-        return judge_secret(j, path, node_get(sealed, renamed), s);
+        return judge_secret(j, path, value->text, node_get(sealed, renamed), s);
     }
     const struct node *back = node_get(sealed, key);
     if (back == NULL || !same_value(value, back))
@@ -186,51 +209,38 @@ static int judge_sops(const struct judging *j, const struct node *sealed)
     return has_key(sops) ? 0 : differs(j, "/sops", "names no key that could open it");
 }
 
-static char *base64(const char *s)
-{
-    size_t n = strlen(s);
-    unsigned char *out = xcalloc(n / 3 * 4 + 5, 1);
-    EVP_EncodeBlock(out, (const unsigned char *)s, (int)n);
-    return (char *)out;
-}
-
-static bool occurs(const char *text, const char *secret)
-{
-    size_t n = strlen(secret);
-    if (n < LEAST_SEARCHED)
-        return n >= LEAST_COMPARED && strcmp(text, secret) == 0;
-    char *coded = base64(secret);
-    bool found = strstr(text, secret) != NULL || strstr(text, coded) != NULL;
-    explicit_bzero(coded, strlen(coded));
-    xfree(coded);
-    return found;
-}
-
-/* No secret anywhere, keys included. */
+/* No secret in what was not sent, keys included. What was sent in clear came back the same: there a
+ * weak password may be the user's name, too. */
 static int judge_clear(const struct judging *j, const char *path, const struct node *n)
 {
-    for (size_t s = 0; s < j->count && n->kind == NODE_SCALAR; s++)
-        if (occurs(n->text, j->secrets[s].bytes))
-            return differs(j, path, "holds a secret in clear");
+    if (n->kind == NODE_SCALAR && shows_secret(j, n->text))
+        return differs(j, path, "holds a secret in clear");
     for (size_t i = 0; i < n->count; i++) {
         const char *key = n->kind == NODE_MAP ? n->keys[i] : "-";
         AUTO(xfree) char *at = xasprintf("%s/%s", path, key);
-        for (size_t s = 0; s < j->count; s++)
-            if (occurs(key, j->secrets[s].bytes))
-                return differs(j, path, "has a key that holds a secret in clear");
+        if (shows_secret(j, key))
+            return differs(j, path, "has a key that holds a secret in clear");
         if (judge_clear(j, at, n->items[i]) != 0)
             return -1;
     }
     return 0;
 }
 
+static int judge(const struct judging *j, const struct node *config, const struct node *sealed)
+{
+    if (sealed->kind != NODE_MAP)
+        return differs(j, "/", "is no object");
+    if (judge_sops(j, sealed) != 0 || judge_map(j, "", config, sealed, true) != 0)
+        return -1;
+    return judge_clear(j, "/sops", node_get(sealed, "sops"));
+}
+
 int estuary_seal_judge(const struct node *config, const struct estuary_secret *secrets,
                        size_t count, const struct node *sealed, struct problem *err)
 {
     struct judging j = {.secrets = secrets, .count = count, .err = err};
-    if (sealed->kind != NODE_MAP)
-        return differs(&j, "/", "is no object");
-    if (judge_sops(&j, sealed) != 0 || judge_map(&j, "", config, sealed, true) != 0)
-        return -1;
-    return judge_clear(&j, "", sealed);
+    struct secret **live = seal_live(secrets, count);
+    int rc = judge(&j, config, sealed);
+    seal_live_free(live, count);
+    return rc;
 }
