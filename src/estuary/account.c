@@ -12,26 +12,20 @@
 #define PARTS_MAX 256 /* addresses of a plane, planes of a mapping */
 
 static const char prefixes_query[] =
-    "query($first: Int, $after: String) { prefixes(by: {minCapability: read}, first: $first, "
-    "after: "
-    "$after) { edges { node { prefix userCapability } } pageInfo { hasNextPage endCursor } } }";
+    "query($first: Int, $after: String) {"
+    " prefixes(by: {minCapability: read}, first: $first, after: $after) {"
+    " edges { node { prefix userCapability } } pageInfo { hasNextPage endCursor } } }";
 static const char planes_query[] =
-    "query($first: Int, $after: String) { dataPlanes(first: $first, after: $after) { edges { node "
-    "{ "
-    "name cloudProvider region isPublic closed cidrBlocks } } pageInfo { hasNextPage endCursor } } "
-    "}";
+    "query($first: Int, $after: String) {"
+    " dataPlanes(first: $first, after: $after) {"
+    " edges { node { name cloudProvider region isPublic closed cidrBlocks } }"
+    " pageInfo { hasNextPage endCursor } } }";
 static const char mappings_query[] =
-    "query($first: Int, $after: String) { storageMappings(first: $first, after: $after) { edges { "
-    "node { catalogPrefix spec } } pageInfo { hasNextPage endCursor } } }";
+    "query($first: Int, $after: String) {"
+    " storageMappings(first: $first, after: $after) {"
+    " edges { node { catalogPrefix spec } } pageInfo { hasNextPage endCursor } } }";
 
 /* --- reading ---------------------------------------------------------------------------------- */
-
-/* Room for one more, doubled as needed. */
-static void *grown(void *list, size_t count, size_t size)
-{
-    bool full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
-    return full ? xrealloc(list, count < 8 ? 8 : count * 2, size) : list;
-}
 
 static bool take_prefix(void *context, const cJSON *node)
 {
@@ -40,7 +34,7 @@ static bool take_prefix(void *context, const cJSON *node)
     if (prefix == NULL)
         return true;
     char *capability = estuary_member(node, "userCapability");
-    a->prefixes = grown(a->prefixes, a->prefix_count, sizeof *a->prefixes);
+    a->prefixes = xrealloc(a->prefixes, a->prefix_count + 1, sizeof *a->prefixes);
     a->prefixes[a->prefix_count++] = (struct estuary_prefix){
         .prefix = prefix, .capability = capability != NULL ? capability : xstrdup("none")};
     return true;
@@ -65,7 +59,7 @@ static bool take_plane(void *context, const cJSON *node)
     p.is_public = cJSON_IsTrue(json_member(node, "isPublic"));
     p.closed = cJSON_IsTrue(json_member(node, "closed"));
     p.cidrs = estuary_texts(json_member(node, "cidrBlocks"), PARTS_MAX, &p.cidr_count);
-    a->planes = grown(a->planes, a->plane_count, sizeof *a->planes);
+    a->planes = xrealloc(a->planes, a->plane_count + 1, sizeof *a->planes);
     a->planes[a->plane_count++] = p;
     return true;
 }
@@ -78,7 +72,7 @@ static bool take_mapping(void *context, const cJSON *node)
         return true;
     const cJSON *planes = json_member(json_member(node, "spec"), "data_planes");
     m.planes = estuary_texts(planes, PARTS_MAX, &m.plane_count);
-    a->mappings = grown(a->mappings, a->mapping_count, sizeof *a->mappings);
+    a->mappings = xrealloc(a->mappings, a->mapping_count + 1, sizeof *a->mappings);
     a->mappings[a->mapping_count++] = m;
     return true;
 }

@@ -12,8 +12,9 @@
 
 /* --- connectors ------------------------------------------------------------------------------- */
 
-static const char connector_query[] = "query($image: String!) { connectorSpec(fullImageName: "
-                                      "$image) { id imageTag endpointSpecSchema } }";
+static const char connector_query[] =
+    "query($image: String!) {"
+    " connectorSpec(fullImageName: $image) { id imageTag endpointSpecSchema } }";
 
 /* Where the tag begins, with its colon; a port of the registry has a colon, too. NULL none. */
 static const char *tag_of(const char *image)
@@ -70,10 +71,10 @@ void estuary_connector_release(struct estuary_connector *c)
 
 /* --- specifications --------------------------------------------------------------------------- */
 
-static const char live_query[] =
-    "query($names: [Name!], $first: Int, $after: String) { liveSpecs(by: {names: $names}, first: "
-    "$first, after: $after) { edges { node { catalogName liveSpec { catalogType } } } pageInfo { "
-    "hasNextPage endCursor } } }";
+static const char live_query[] = "query($names: [Name!], $first: Int, $after: String) {"
+                                 " liveSpecs(by: {names: $names}, first: $first, after: $after) {"
+                                 " edges { node { catalogName liveSpec { catalogType } } }"
+                                 " pageInfo { hasNextPage endCursor } } }";
 
 /* A name that does not exist comes as a node without a specification, or not at all. */
 static bool take_live(void *context, const cJSON *node)

@@ -7,6 +7,9 @@
 #include "core/json.h"
 #include "core/mem.h"
 
+#define NODES 500      /* asked for at once; the API may give fewer */
+#define TEXT_BYTES 512 /* no name or address is longer */
+
 static int no_connection(const struct estuary_pages *p, struct problem *err)
 {
     problem_fail(err, PROBLEM_PROTOCOL, "graphql", "Estuary's answer holds no list of %s",
@@ -46,7 +49,7 @@ int estuary_pages(struct run *run, struct secret *token, const struct estuary_pa
     char *after = NULL;
     int rc = 0;
     do {
-        node_set(p->variables, "first", node_number(PAGE_SIZE));
+        node_set(p->variables, "first", node_number(NODES));
         node_set_text(p->variables, "after", after);
         AUTO(cJSON_Delete) cJSON *data = NULL;
         char *next = NULL;
@@ -68,7 +71,7 @@ int estuary_pages(struct run *run, struct secret *token, const struct estuary_pa
 static char *text_of(const cJSON *item)
 {
     if (!cJSON_IsString(item) || item->valuestring[0] == '\0' ||
-        strlen(item->valuestring) > NAME_MAX_BYTES)
+        strlen(item->valuestring) > TEXT_BYTES)
         return NULL;
     return clean_copy(item->valuestring, CLEAN_LINE);
 }

@@ -4,9 +4,6 @@
 
 #include "estuary/api.h"
 
-#define PAGE_SIZE 500 /* nodes asked for at once; the API may give fewer */
-#define NAME_MAX_BYTES 512
-
 struct estuary_pages {
     const char *query;      /* takes $first: Int, $after: String; asks for edges{node}, pageInfo */
     const char *field;      /* the connection in its data */
@@ -20,8 +17,7 @@ struct estuary_pages {
 int estuary_pages(struct run *run, struct secret *token, const struct estuary_pages *p, bool *cut,
                   struct problem *err);
 
-/* A member as one clean line; NULL when it is no text, empty or longer than NAME_MAX_BYTES. xfree
- */
+/* A member as one clean line; NULL when it is no text, empty or too long for a name. xfree */
 char *estuary_member(const cJSON *object, const char *key);
 /* The texts of a list, at most `max`; xfree each and the list. */
 char **estuary_texts(const cJSON *list, size_t max, size_t *count);
