@@ -22,6 +22,8 @@ static void account_hash(const void *data, struct hasher *h)
     for (size_t i = 0; i < a->plane_count; i++) {
         const struct estuary_plane *p = &a->planes[i];
         hasher_text(h, p->name);
+        hasher_text(h, p->cloud);
+        hasher_text(h, p->region);
         hasher_number(h, p->closed);
         hasher_number(h, (int64_t)p->cidr_count);
         for (size_t c = 0; c < p->cidr_count; c++)
