@@ -56,6 +56,9 @@ static void *discovered_load(const struct node *n)
 {
     if (n == NULL || n->kind != NODE_MAP)
         return NULL;
+    for (size_t i = 0; i < n->count; i++)
+        if (n->items[i]->kind != NODE_MAP)
+            return NULL;
     struct spec_discovered *d = xcalloc(1, sizeof *d);
     for (size_t i = 0; i < n->count; i++)
         spec_discovered_add(d, n->keys[i], node_copy(n->items[i]));
@@ -99,12 +102,24 @@ static bool has_property(const struct node *n, const char *name)
     return false;
 }
 
+/* A property _meta anywhere that has op in turn, or leads elsewhere, where op is. */
+static bool has_meta_op(const struct node *n, const struct node *whole)
+{
+    const struct node *meta = node_get(node_get(n, "properties"), "_meta");
+    if (has_property(meta, "op") || (node_get(meta, "$ref") != NULL && has_property(whole, "op")))
+        return true;
+    for (size_t i = 0; n != NULL && i < n->count; i++)
+        if (n->items[i]->kind != NODE_SCALAR && has_meta_op(n->items[i], whole))
+            return true;
+    return false;
+}
+
 bool spec_tells_deletes(const struct node *model)
 {
     const struct node *schema = node_get(model, "writeSchema");
     if (schema == NULL)
         schema = node_get(model, "schema");
-    return has_property(schema, "_meta") && has_property(schema, "op");
+    return has_meta_op(schema, schema);
 }
 
 const char *spec_undiscovered(const struct spec_discovered *d, const struct spec_tables *t)
