@@ -10,18 +10,18 @@
 /* --- sealed
  * -------------------------------------------------------------------------------------- */
 
-/* A secret that is at hand and kept by us is the one that went in. One by reference has another
- * revision in each process, and one that is not at hand cannot be compared. */
+/* One that is not at hand cannot be compared; one of the environment is another in each process. */
 static bool secrets_same(struct wizard *w, const struct node *revisions)
 {
-    for (size_t i = 0; revisions != NULL && i < revisions->count; i++) {
+    if (revisions == NULL || revisions->kind != NODE_MAP)
+        return false;
+    for (size_t i = 0; i < revisions->count; i++) {
         int field = rows_field(wizard_rows(w), revisions->keys[i]);
-        const struct value *v = field >= 0 ? wizard_answer(w, field) : NULL;
+        AUTO(xfree) char *now = field >= 0 ? spec_revision(wizard_answer(w, field)) : NULL;
         const char *then = node_text(revisions->items[i]);
-        if (v == NULL || v->secret == NULL || v->reference != NULL || then == NULL)
+        if (now == NULL || wizard_origin(w, field) == ORIGIN_ENVIRONMENT)
             continue;
-        AUTO(xfree) char *now = spec_revision(v->secret);
-        if (strcmp(now, then) != 0)
+        if (then == NULL || strcmp(now, then) != 0)
             return false;
     }
     return true;

@@ -43,12 +43,14 @@ static void *sealed_load(const struct node *n)
     const char *of = node_get_text(n, "of");
     const struct node *document = node_get(n, "document");
     struct digest d;
-    if (of == NULL || document == NULL || document->kind != NODE_MAP || !digest_parse(of, &d))
+    const struct node *revisions = node_get(n, "revisions");
+    if (of == NULL || document == NULL || document->kind != NODE_MAP || revisions == NULL ||
+        revisions->kind != NODE_MAP || !digest_parse(of, &d))
         return NULL;
     struct spec_sealed *s = xcalloc(1, sizeof *s);
     snprintf(s->of, sizeof s->of, "%s", of);
     s->document = node_copy(document);
-    s->revisions = node_copy(node_get(n, "revisions"));
+    s->revisions = node_copy(revisions);
     return s;
 }
 
@@ -61,16 +63,21 @@ const struct fact_type spec_sealed_type = {.name = "sealed config",
 /* --- sealing
  * ------------------------------------------------------------------------------------- */
 
-char *spec_revision(const struct secret *secret)
+char *spec_revision(const struct value *v)
 {
-    return xasprintf("r%016llx", (unsigned long long)secret_revision(secret));
+    if (v == NULL || (v->reference == NULL && v->secret == NULL))
+        return NULL;
+    return v->reference != NULL
+               ? xstrdup(v->reference)
+               : xasprintf("r%016llx", (unsigned long long)secret_revision(v->secret));
 }
 
-static struct node *revisions_of(const struct spec_secret *secrets, size_t count)
+static struct node *revisions_of(const struct run *run, const struct spec_secret *secrets,
+                                 size_t count)
 {
     struct node *n = node_map();
     for (size_t i = 0; i < count; i++) {
-        AUTO(xfree) char *revision = spec_revision(secrets[i].secret);
+        AUTO(xfree) char *revision = spec_revision(run_value(run, secrets[i].field));
         node_append(n, secrets[i].field, node_scalar(revision));
     }
     return n;
@@ -119,7 +126,7 @@ void spec_run_seal(struct run *run, struct node *config, const struct spec_secre
     estuary_endpoints(&e);
     outcome_tried(out, "POST %s/v1/encrypt-config", e.encryption);
     digest_inputs(config, secrets, count, sealed->of);
-    sealed->revisions = revisions_of(secrets, count);
+    sealed->revisions = revisions_of(run, secrets, count);
     if (estuary_seal(run, config, list, count, &sealed->document, &err) != 0) {
         outcome_problem(out, &err);
         sealed_free(sealed);

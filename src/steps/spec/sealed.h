@@ -8,6 +8,7 @@
 #include "core/fact.h"
 #include "core/outcome.h"
 #include "core/run.h"
+#include "core/value.h"
 
 #define SPEC_FACT_SOURCE_SEALED "capture.sealed_config"
 #define SPEC_FACT_TARGET_SEALED "materialization.sealed_config"
@@ -18,7 +19,7 @@
 
 struct spec_sealed {
     struct node *document;
-    char of[DIGEST_HEX]; /* of the config and the revisions of its secrets */
+    char of[DIGEST_HEX];    /* of the config and the revisions of its secrets */
     struct node *revisions; /* of each secret, by its field: by them an export, which cannot ask the
                                service, knows a secret that was changed since */
 };
@@ -30,8 +31,9 @@ struct spec_secret {
     struct secret *secret;
     size_t skip; /* bytes of it that do not belong there: an access key's id */
 };
-/* As written in `revisions`; xfree. */
-char *spec_revision(const struct secret *secret);
+/* As written in `revisions`: of a secret by reference, which has another revision in each process,
+ * the reference. xfree; NULL = it is not at hand. */
+char *spec_revision(const struct value *v);
 /* Seals the config and gives it as the fact; takes the config. */
 void spec_run_seal(struct run *run, struct node *config, const struct spec_secret *secrets,
                    size_t count, const char *fact, struct outcome *out);
