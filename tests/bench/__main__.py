@@ -1,6 +1,6 @@
 """Measures sluice beside its peers and prints the ratios; what scripts/bench runs.
 
-    bench [--only PART,...] [--quick] [--cli-runs N] [-o FILE]
+    bench [--only PART,...] [--quick] [--no-cli] [-o FILE]
 
 Parts: frame (whiptail), postgres (psql), aws (boto3, the aws CLI), keys (htop). Each figure is a ratio of medians of
 alternating runs on this machine in this hour; nothing is asserted of it, so the exit code is 0 when a goal is missed and 1
@@ -24,14 +24,19 @@ from . import aws_speed, first_frame, key_paint, postgres_survey
 from .figures import Figure, table
 from .world import World
 
-Part = Callable[[World, bool, int], list[Figure]]
+Part = Callable[[World, argparse.Namespace], list[Figure]]
 # keys is the last: it applies everything, and the others want services to which nothing was done.
 PARTS: dict[str, Part] = {
-    "frame": lambda world, quick, _: first_frame.measure(world.program, world.folder / "frame", 5 if quick else 21),
-    "postgres": lambda world, quick, _: postgres_survey.measure(world, 3 if quick else 11),
-    "aws": lambda world, quick, cli_runs: aws_speed.measure(world, 3 if quick else 11, cli_runs),
-    "keys": lambda world, quick, _: key_paint.measure(world, *(1, 40) if quick else (5, 60)),
+    "frame": lambda world, given: first_frame.measure(world.program, world.folder / "frame", 5 if given.quick else 21),
+    "postgres": lambda world, given: postgres_survey.measure(world, 3 if given.quick else 11),
+    "aws": lambda world, given: aws_speed.measure(world, 3 if given.quick else 11, _cli_runs(given)),
+    "keys": lambda world, given: key_paint.measure(world, *(1, 40) if given.quick else (3, 100)),
 }
+
+
+def _cli_runs(given: argparse.Namespace) -> tuple[int, int]:
+    """The hundred calls of apply are enough of a sample in one run."""
+    return (0, 0) if given.no_cli else (1, 1) if given.quick else (1, 3)
 
 
 def arguments() -> argparse.Namespace:
@@ -39,13 +44,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", metavar="PART,...", type=lambda text: text.split(","), default=list(PARTS),
                         help=f"of {', '.join(PARTS)}")
     parser.add_argument("--quick", action="store_true", help="few runs: to see that it works, not to know the figures")
-    parser.add_argument("--cli-runs", type=int, help="how often the aws CLI makes its calls (3; 1 with --quick; 0: not at all)")
+    parser.add_argument("--no-cli", action="store_true", help="without the aws CLI, which takes half of the time")
     parser.add_argument("-o", metavar="FILE", type=Path, default=places.BUILD / "bench" / "figures.json", dest="output")
     given = parser.parse_args()
     if unknown := set(given.only) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    if given.cli_runs is None:
-        given.cli_runs = 1 if given.quick else 3
     return given
 
 
@@ -66,7 +69,7 @@ def run(given: argparse.Namespace, program: Path, folder: Path, base: Path) -> d
             began = time.monotonic()
             say(f"{name} …")
             try:
-                figures += PARTS[name](world, given.quick, given.cli_runs)
+                figures += PARTS[name](world, given)
             except Exception as wrong:  # noqa: BLE001 - the other parts are worth knowing all the same
                 traceback.print_exc()
                 failed[name] = f"{type(wrong).__name__}: {wrong}"
@@ -81,6 +84,14 @@ def run(given: argparse.Namespace, program: Path, folder: Path, base: Path) -> d
             "figures": [figure.told() for figure in figures]}
 
 
+def _folder(home: Path, what: str) -> Path:
+    """A new one; what a killed run left is removed."""
+    for left in home.glob(f"{what}-*-*"):
+        if not Path("/proc", left.name.split("-")[1]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{what}-{os.getpid()}-", dir=home))
+
+
 def main() -> int:
     given = arguments()
     program = Path(os.environ.get("SLUICE_BIN", places.BUILD / "release" / "sluice")).resolve()
@@ -88,7 +99,7 @@ def main() -> int:
     home.mkdir(parents=True, exist_ok=True)
     servers = places.enterable(home, places.service_user())
     servers.mkdir(parents=True, exist_ok=True)
-    folder, base = Path(tempfile.mkdtemp(prefix="work-", dir=home)), Path(tempfile.mkdtemp(prefix="servers-", dir=servers))
+    folder, base = _folder(home, "work"), _folder(servers, "servers")
     base.chmod(0o711)
     try:
         told = run(given, program, folder, base)

@@ -44,11 +44,13 @@ def measure(program: Path, folder: Path, count: int) -> list[Figure]:
         runs.clear()
     alternate(count, ours, peer, nothing)
 
+    largest = dict(list(frames["ours"][-1].parts.items())[:12])
+
     def figure(name: str, unit: str, what: str, per: float, goal: float) -> Figure:
         ours, peer, empty = ([getattr(frame, what) * per for frame in frames[who]] for who in ("ours", "peer", "empty"))
         least = statistics.median(empty)
         return of_runs(name, unit, ours, peer, goal, f"an empty program with our libraries: {least:.3g} {unit}",
-                       empty_program_with_our_libraries=least)
+                       empty_program_with_our_libraries=least, largest_parts_kb=largest)
 
     return [figure("exec to first frame, beside whiptail", "ms", "seconds", 1000, 3),
             figure("peak memory at first frame, RSS", "MB", "peak_kb", 1 / 1024, 2.5),

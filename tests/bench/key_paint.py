@@ -116,8 +116,7 @@ def _point_at(w: Wizard, checks: Checks, check: str) -> None:
         w.press("Tab")
         w.wait_for(lambda w: "Tab form" in w.footer())
     w.press("Home", *["Down"] * row)
-    w.settle()
-    assert re.match(rf" *\S {titled(title)}", w.current()), f"not at {title!r}\n{w.picture()}"
+    w.wait_for(lambda w: re.match(rf" *\S {titled(title)}", w.current()))
 
 
 def _while_all_hang(w: Wizard, checks: Checks, links: list[Link], first: str, keys: list[tuple[bytes, str]],

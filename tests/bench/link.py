@@ -10,7 +10,6 @@ from typing import Self
 from tests.services.ports import free_port, loopback_name
 
 PIECE = 65536
-NEVER = 1e9
 
 
 class Link:

@@ -11,11 +11,11 @@ import statistics
 import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
+from tests.services import shop
 from tests.services.tls import write_private
 
-from .figures import Figure, alternate, of_runs
+from .figures import Figure, alternate, of_runs, ratio
 from .link import Link
 from .world import Prepared, World
 
@@ -24,7 +24,7 @@ SURVEYS = ("postgres.connect_admin", "postgres.found")
 PSQL = "/usr/bin/psql"
 GOAL = 1 / 6
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d (\d\d):(\d\d):(\d\d\.\d+)) UTC \[(\d+)\] (?:\S* (\S+) )?(LOG|DETAIL):  (.*)")
-_EXECUTED = re.compile(r"duration: [\d.]+ ms  (?:execute \S+|statement): (.*)")
+_DURATION = re.compile(r"duration: ([\d.]+) ms  (?:(execute|statement|parse|bind)[^:]*): (.*)")
 _PARAMETER = re.compile(r"\$(\d+) = ('(?:[^']|'')*'|NULL)")
 
 
@@ -35,11 +35,17 @@ class Session:
     authorized: float
     last: float
     statements: list[str]   # with the parameters in their places
+    busy_ms: float = 0.0    # what the server itself needed for them
+
+    @property
+    def took_ms(self) -> float:
+        return (self.last - self.authorized) * 1000
 
 
 def sessions(log: str, application: str) -> list[Session]:
     """Those of an application, in order."""
     found: dict[str, Session] = {}
+    complete = False   # whether the line before was of a statement, not of its parse or bind
     for line in log.splitlines():
         if not (match := _LINE.match(line)):
             continue
@@ -47,10 +53,13 @@ def sessions(log: str, application: str) -> list[Session]:
         pid, kind, text = match[5], match[7], match[8]
         if text.startswith("connection authorized:") and f"application_name={application} " in text + " ":
             found[pid] = Session(at, at, [])
-        elif pid in found and (executed := _EXECUTED.match(text)):
-            found[pid].statements.append(executed[1])
-            found[pid].last = at
-        elif pid in found and kind == "DETAIL" and text.startswith("parameters:"):
+        elif pid in found and (done := _DURATION.match(text)):
+            found[pid].busy_ms += float(done[1])
+            complete = done[2] in ("execute", "statement")
+            if complete:
+                found[pid].statements.append(done[3])
+                found[pid].last = at
+        elif pid in found and kind == "DETAIL" and complete:
             values = {number: value for number, value in _PARAMETER.findall(text)}
             sql = found[pid].statements[-1]
             found[pid].statements[-1] = re.sub(r"\$(\d+)", lambda part: values[part[1]], sql)
@@ -61,7 +70,8 @@ class Survey:
     def __init__(self, world: World, link: Link):
         self.world, self.link, self.server = world, link, world.postgres
         self.client: dict[str, list[float]] = {"ours": [], "peer": []}    # ms, as each client sees its survey
-        self.wall: list[float] = []                                       # ms, sluice as a whole process
+        self.wall: list[float] = []    # ms, sluice as a whole process
+        self.busy: list[float] = []    # ms, the server for sluice
         self.file = world.folder / "survey.sql"
         self.passfile = world.folder / "pgpass"
         write_private(self.passfile, f"*:*:*:*:{self.server.admin_password}\n")
@@ -72,32 +82,27 @@ class Survey:
             "start": {"name": "shop", "keep_secrets": "none"},
             "postgres": {"host": self.link.host, "port": self.link.port, "database": "shop", "sslmode": "verify-full",
                          "ca_file": str(server.ca_file), "admin_user": server.admin_user,
-                         "admin_password": self.world.secret(server.admin_password), **self.chosen}}, {})
-
-    @property
-    def chosen(self) -> dict:
-        from tests.services import shop
-
-        return {"tables": list(shop.TABLES), "repairs": dict(shop.REPAIRS)}
+                         "admin_password": self.world.secret(server.admin_password), "tables": list(shop.TABLES),
+                         "repairs": dict(shop.REPAIRS)}}, {})
 
     def ours(self) -> float:
         made = self.prepared()
         began = time.monotonic()
         session = self._logged("sluice", lambda: self._check(made))
-        assert session.statements
-        self.wall.append(self._wall - began)
-        return (session.last - session.authorized) * 1000
+        self.wall.append((self._ended - began) * 1000)
+        self.busy.append(session.busy_ms)
+        return session.took_ms
 
     def _check(self, made: Prepared) -> None:
         checks = made.run("check", "postgres", "--json").checks
-        self._wall = time.monotonic()
+        self._ended = time.monotonic()
         assert all(checks[name]["status"] == "passed" for name in SURVEYS), checks
         self.client["ours"].append(sum(checks[name]["ms"] for name in SURVEYS))
 
     def peer(self) -> float:
         session = self._logged("psql", self._psql)
         assert len(session.statements) == self.count, "psql sent other statements"
-        return (session.last - session.authorized) * 1000
+        return session.took_ms
 
     def _psql(self) -> None:
         where = (f"host={self.link.host} port={self.link.port} dbname=shop user={self.server.admin_user} sslmode=verify-full "
@@ -113,8 +118,7 @@ class Survey:
         before = self.server.log.stat().st_size
         work()
         end = time.monotonic() + 10
-        while self.server.query("SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()"
-                                .replace("$1", f"'{application}'")):
+        while self.server.query(f"SELECT 1 FROM pg_stat_activity WHERE application_name = '{application}'"):
             assert time.monotonic() < end, f"{application} stays connected"
             time.sleep(0.05)
         with self.server.log.open("rb") as log:
@@ -135,12 +139,14 @@ def measure(world: World, runs: int) -> list[Figure]:
         survey = Survey(world, link)
         survey.take_statements()
         survey.peer()
-        for runs_of in (*survey.client.values(), survey.wall):
-            runs_of.clear()
+        for taken in (*survey.client.values(), survey.wall, survey.busy):
+            taken.clear()
         alone = alternate(runs, survey.ours, survey.peer)
     what = f"PostgreSQL survey at {ROUND_TRIP * 1000:.0f} ms"
-    login = [whole - part for whole, part in zip(survey.client["peer"], alone[1])]
-    return [of_runs(f"{what}, after the login, beside psql", "ms", *alone, GOAL, f"{survey.count} statements"),
+    login = statistics.median(whole - part for whole, part in zip(survey.client["peer"], alone[1]))
+    least = login / statistics.median(survey.client["peer"])
+    return [of_runs(f"{what}, after the login, beside psql", "ms", *alone, GOAL,
+                    f"{survey.count} statements; of ours the server itself works {statistics.median(survey.busy):.0f} ms"),
             of_runs(f"{what}, with the login, beside psql", "ms", survey.client["ours"], survey.client["peer"], GOAL,
-                    f"psql needs {statistics.median(login):.0f} ms to start and log in, which sluice cannot shorten",
-                    whole_process_ms=statistics.median(survey.wall) * 1000)]
+                    f"psql's start and login alone take {login:.0f} ms, {ratio(least)} of the peer's",
+                    whole_process_ms=statistics.median(survey.wall))]

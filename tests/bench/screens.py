@@ -27,6 +27,7 @@ class Frame:
     seconds: float
     peak_kb: int   # VmHWM: the most that ever was resident
     pss_kb: int    # resident, with what it shares divided among those who share it
+    parts: dict[str, int]   # kB resident by what is mapped: a library, the heap
 
 
 class Fresh(Terminal):
@@ -61,18 +62,26 @@ class Fresh(Terminal):
                 break
         self.kill(signal.SIGSTOP)    # as it stands: what it does next is not the first frame's
         self.wait_stopped()
-        peak, pss = self._memory()
+        peak, pss, parts = self._kb("status", "VmHWM"), self._kb("smaps_rollup", "Pss"), self._parts()
         self.kill(signal.SIGCONT)
         self.stream.feed(b"".join(pieces))
         assert last in self.picture(), self.picture()
-        return Frame((arrived - struct.unpack("q", self._began)[0]) / 1e9, peak, pss)
+        return Frame((arrived - struct.unpack("q", self._began)[0]) / 1e9, peak, pss, parts)
 
-    def _memory(self) -> tuple[int, int]:
-        def kb(file: str, name: str) -> int:
-            with open(f"/proc/{self.pid}/{file}") as told:
-                return int(re.search(rf"^{name}:\s+(\d+) kB", told.read(), re.M)[1])  # type: ignore[index]
+    def _kb(self, file: str, name: str) -> int:
+        with open(f"/proc/{self.pid}/{file}") as told:
+            return int(re.search(rf"^{name}:\s+(\d+) kB", told.read(), re.M)[1])  # type: ignore[index]
 
-        return kb("status", "VmHWM"), kb("smaps_rollup", "Pss")
+    def _parts(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        what = ""
+        with open(f"/proc/{self.pid}/smaps") as told:
+            for line in told:
+                if match := re.match(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+\s*(.*)", line):
+                    what = os.path.basename(match[1]) or "anonymous"
+                elif match := re.match(r"Rss:\s+(\d+) kB", line):
+                    found[what] = found.get(what, 0) + int(match[1])
+        return dict(sorted(found.items(), key=lambda each: -each[1]))
 
 
 def growing_and_shrinking(count: int, longest: int = 24, seed: int = 1) -> tuple[str, list[tuple[bytes, str]]]:
