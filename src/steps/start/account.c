@@ -106,7 +106,7 @@ static void no_right(const struct estuary_account *a, const char *prefix, const 
                      struct outcome *out)
 {
     const char *other = other_prefix(a);
-    if (capability == NULL)
+    if (capability == NULL || strcmp(capability, "none") == 0)
         outcome_fail(out, "prefix", "%s is none of yours", prefix);
     else
         outcome_fail(out, "capability", "you may only %s %s", capability, prefix);
@@ -165,12 +165,33 @@ static bool stored_with(const struct estuary_mapping *m, const char *plane)
     return false;
 }
 
-static void wrong_plane(const struct estuary_mapping *m, struct outcome *out)
+const char *start_plane_of(const struct estuary_account *a, const struct estuary_mapping *m)
 {
-    if (m == NULL || m->plane_count == 0)
-        return;
-    outcome_fix(out, WHO_YOU, "Take %s, the first that your prefix stores with.", m->planes[0]);
-    outcome_suggest(out, "start.data_plane", m->planes[0]);
+    for (size_t i = 0; m != NULL && i < m->plane_count; i++) {
+        const struct estuary_plane *p = estuary_plane_of(a, m->planes[i]);
+        if (p != NULL && !p->closed)
+            return m->planes[i];
+    }
+    return NULL;
+}
+
+static void other_plane(const struct estuary_account *a, const char *prefix, struct outcome *out)
+{
+    const struct estuary_mapping *m = estuary_mapping_of(a, prefix);
+    const char *other = start_plane_of(a, m);
+    if (other != NULL) {
+        outcome_fix(out, WHO_YOU, "Take %s, the first open one that your prefix stores with.",
+                    other);
+        outcome_suggest(out, "start.data_plane", other);
+    } else if (prefix[0] == '\0') {
+        outcome_fix(out, WHO_YOU,
+                    "Answer the Estuary prefix first: its storage mapping names the planes.");
+    } else {
+        outcome_fix(out, WHO_ESTUARY,
+                    "Have an open data plane added to the storage mapping of %s, in the dashboard "
+                    "under Admin, Settings.",
+                    prefix);
+    }
 }
 
 /* Its addresses, one an item and all of them to copy. */
@@ -199,21 +220,23 @@ static void run_plane(struct run *run, struct outcome *out)
     const struct estuary_mapping *m = estuary_mapping_of(a, prefix);
     if (p == NULL) {
         outcome_fail(out, "plane", "there is no data plane %s, or none you may use", name);
-        wrong_plane(m, out);
+        outcome_why(out, "Estuary lists the public planes and the private ones of your tenant; on "
+                         "another nothing of yours can run.");
     } else if (prefix[0] != '\0' && !stored_with(m, name)) {
-        outcome_fail(out, "mapping", "%s stores with other data planes", prefix);
+        outcome_fail(out, "mapping", "%s stores with %s", prefix,
+                     m != NULL && m->plane_count > 0 ? "other data planes" : "no data plane");
         outcome_why(out, "A task runs on a plane that the storage mapping of its prefix names; "
                          "Estuary refuses the publication otherwise.");
-        wrong_plane(m, out);
     } else if (p->closed) {
         outcome_fail(out, "closed", "%s takes nothing new", name);
         outcome_why(out, "Estuary has closed it: what runs there goes on, new tasks are refused.");
-        wrong_plane(m, out);
     } else {
         outcome_pass(out, "%s %s, %zu addresses to let in at the database", p->cloud, p->region,
                      p->cidr_count);
         list_addresses(p, out);
+        return;
     }
+    other_plane(a, prefix, out);
 }
 
 const struct check start_check_plane = {

@@ -119,11 +119,12 @@ static const struct estuary_mapping *mapping_of(const struct snapshot *s)
     return a != NULL ? estuary_mapping_of(a, snap_text(s, "start.prefix")) : NULL;
 }
 
-/* What Estuary itself would take for something new. */
+/* What Estuary itself would take for something new, unless it is closed. */
 static char *plane_default(const struct snapshot *s)
 {
-    const struct estuary_mapping *m = mapping_of(s);
-    return m != NULL && m->plane_count > 0 ? xstrdup(m->planes[0]) : NULL;
+    const struct estuary_account *a = account_of(s);
+    const char *plane = a != NULL ? start_plane_of(a, mapping_of(s)) : NULL;
+    return plane != NULL ? xstrdup(plane) : NULL;
 }
 
 static bool in_mapping(const struct estuary_mapping *m, const char *plane)
