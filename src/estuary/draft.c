@@ -171,20 +171,8 @@ int estuary_draft_stage(struct run *run, struct secret *token, const char *id,
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* Takes a member out of a map, leaving nothing of it behind but an empty place. */
-static struct node *take(struct node *map, const char *key)
-{
-    for (size_t i = 0; map->kind == NODE_MAP && i < map->count; i++)
-        if (strcmp(map->keys[i], key) == 0) {
-            struct node *found = map->items[i];
-            map->items[i] = node_map();
-            return found;
-        }
-    return NULL;
-}
-
 /* A row without a specification deletes what is live: nothing that we stage. */
-static int add_row(struct node *row, struct estuary_staging *out, struct problem *err)
+static int add_row(const struct node *row, struct estuary_staging *out, struct problem *err)
 {
     const char *name = node_get_text(row, "catalog_name");
     const char *sort = node_get_text(row, "spec_type");
@@ -192,17 +180,13 @@ static int add_row(struct node *row, struct estuary_staging *out, struct problem
         return draft_lacks("the specifications of a draft", "catalog_name", err);
     if (sort == NULL)
         return 0;
-    struct node *model = take(row, "spec");
-    if (model == NULL || model->kind != NODE_MAP) {
-        node_free(model);
+    const struct node *model = node_get(row, "spec");
+    if (model == NULL || model->kind != NODE_MAP)
         return draft_lacks("the specifications of a draft", "spec", err);
-    }
-    if (out->count == DRAFT_SPECS) {
-        node_free(model);
+    if (out->count == DRAFT_SPECS)
         return problem_fail(err, PROBLEM_PROTOCOL, "too large",
                             "the draft holds more than %d specifications", DRAFT_SPECS);
-    }
-    estuary_staging_add(out, name, sort, model);
+    estuary_staging_add(out, name, sort, node_copy(model));
     return 0;
 }
 
