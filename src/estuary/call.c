@@ -52,8 +52,7 @@ static const struct rule {
     {404, 405, false, PROBLEM_PROTOCOL, WHO_ESTUARY, "%s does not know what is asked of it",
      "The address is another service's, or Estuary has changed its API.",
      "Check SLUICE_ESTUARY_API_URL and SLUICE_ESTUARY_PG_URL if they are set; else look for a "
-     "newer "
-     "sluice."},
+     "newer sluice."},
     {413, 413, false, PROBLEM_INPUT, WHO_YOU, "the request is too large for %s",
      "Estuary takes 2 MiB at most.", "Choose fewer tables for one pipeline."},
     {500, 599, false, PROBLEM_UNREACHABLE, WHO_ESTUARY, "%s does not work at the moment",

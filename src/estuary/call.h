@@ -9,6 +9,11 @@
 #define ESTUARY_REDIRECTS 5
 #define ESTUARY_TRIES 3 /* of what changes nothing, for 408, 429 and 5xx */
 
+/* What is to be done where the login lacks a right. */
+#define ESTUARY_HAVE_GRANTED                                                                       \
+    "Have somebody who administers the prefix grant it on Estuary's dashboard (Admin, Account "    \
+    "Access), or use a token of theirs."
+
 struct estuary_request {
     bool pg; /* to PostgREST: with the public key, redirects are not followed; else the API */
     const char *method;

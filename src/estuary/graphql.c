@@ -23,9 +23,7 @@ static const struct word {
      "The token is not taken.",
      "Make a new one on Estuary's dashboard: Admin, CLI-API, Generate token."},
     {"PermissionDenied", "does not have permission", PROBLEM_DENIED, WHO_YOU,
-     "The login has no right to this.",
-     "Have somebody who administers the prefix grant it on Estuary's dashboard (Admin, Account "
-     "Access), or use a token of theirs."},
+     "The login has no right to this.", ESTUARY_HAVE_GRANTED},
     {"NotFound", "requested entity was not found", PROBLEM_MISSING, WHO_YOU,
      "Estuary does not know it.", "Check the name."},
     {"InvalidArgument", "invalid argument", PROBLEM_INPUT, WHO_YOU,

@@ -11,20 +11,17 @@
 #define SHOWN 400 /* bytes of a message, of details, of a hint */
 #define ONE_ROW "application/vnd.pgrst.object+json"
 
-/* By the beginning of the code, the first that fits (SQLSTATE classes, PostgREST's own). */
+/* By the beginning of the code, the first that fits (SQLSTATE classes, PostgREST's own). Codes of a
+ * token that is not taken have no row: estuary_pg_spent sees them first. */
 static const struct rule {
     const char *code;
     enum problem_kind kind;
     enum who who;
     const char *why, *fix;
 } rules[] = {
-    {"42501", PROBLEM_DENIED, WHO_YOU, "The login has no right to this.",
-     "Have somebody who administers the prefix grant it on Estuary's dashboard (Admin, Account "
-     "Access), or use a token of theirs."},
+    {"42501", PROBLEM_DENIED, WHO_YOU, "The login has no right to this.", ESTUARY_HAVE_GRANTED},
     {"PGRST116", PROBLEM_MISSING, WHO_YOU, "It is not there, or not visible to this login.",
      "Check again; what was drafted may have been deleted meanwhile."},
-    {"PGRST30", PROBLEM_REFUSED, WHO_YOU, "The token is not taken.",
-     "Make a new one on Estuary's dashboard: Admin, CLI-API, Generate token."},
     {"PGRST00", PROBLEM_UNREACHABLE, WHO_ESTUARY, "Estuary's database cannot be reached.",
      "Try again in a few minutes."},
     {"PGRST", PROBLEM_PROTOCOL, WHO_ESTUARY, "The request is not one that Estuary's tables take.",
