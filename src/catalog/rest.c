@@ -128,28 +128,36 @@ int catalog_get_config(struct run *run, const struct catalog_target *t, struct c
     return catalog_config_read(answer.body.s, answer.body.len, out, err);
 }
 
-static char *page_url(const char *base, const char *token)
+/* One page; *next as by list->read. */
+static int list_page(struct run *run, const struct catalog_target *t,
+                     const struct catalog_list *list, const char *token, struct catalog_names *out,
+                     char **next, struct problem *err)
 {
     AUTO(xfree) char *encoded = url_encode(token);
-    return xasprintf("%s/namespaces?pageToken=%s&pageSize=%d", base, encoded, CATALOG_PAGE_SIZE);
+    AUTO(xfree)
+    char *url = xasprintf("%s?pageToken=%s&pageSize=%d", list->url, encoded, CATALOG_PAGE_SIZE);
+    struct catalog_call_spec call = {
+        .what = list->what, .method = "GET", .url = url, .name = list->name};
+    AUTO_HTTP_RESPONSE answer = {0};
+    if (catalog_send(run, t, &call, &answer, err) != 0)
+        return -1;
+    if (answer.status == 404 && list->may_lack)
+        return 0;
+    if (answer.status != 200)
+        return catalog_send_explain(t, &call, &answer, err);
+    return list->read(answer.body.s, answer.body.len, out, next, err);
 }
 
-int catalog_list_namespaces(struct run *run, const struct catalog_target *t, const char *base,
-                            struct catalog_names *out, struct problem *err)
+int catalog_list_read(struct run *run, const struct catalog_target *t,
+                      const struct catalog_list *list, struct catalog_names *out,
+                      struct problem *err)
 {
     struct catalog_names names = {0};
     char *token = xstrdup("");
     int result = 0;
     while (token != NULL && result == 0) {
-        AUTO(xfree) char *url = page_url(base, token);
-        struct catalog_call_spec call = {.what = CALL_LIST, .method = "GET", .url = url};
-        AUTO_HTTP_RESPONSE answer = {0};
         char *next = NULL;
-        result = catalog_send(run, t, &call, &answer, err);
-        if (result == 0)
-            result = answer.status == 200
-                         ? catalog_names_read(answer.body.s, answer.body.len, &names, &next, err)
-                         : catalog_send_explain(t, &call, &answer, err);
+        result = list_page(run, t, list, token, &names, &next, err);
         bool again = next != NULL && strcmp(next, token) == 0;
         xfree(token);
         token = next;
@@ -157,7 +165,7 @@ int catalog_list_namespaces(struct run *run, const struct catalog_target *t, con
             names.more = true;
             break;
         }
-        run_progress(run, (int64_t)names.count, 0, "namespaces");
+        run_progress(run, (int64_t)names.count, 0, list->things);
     }
     xfree(token);
     if (result != 0)
@@ -165,6 +173,15 @@ int catalog_list_namespaces(struct run *run, const struct catalog_target *t, con
     else
         *out = names;
     return result;
+}
+
+int catalog_list_namespaces(struct run *run, const struct catalog_target *t, const char *base,
+                            struct catalog_names *out, struct problem *err)
+{
+    AUTO(xfree) char *url = xasprintf("%s/namespaces", base);
+    const struct catalog_list list = {
+        .what = CALL_LIST, .url = url, .things = "namespaces", .read = catalog_names_read};
+    return catalog_list_read(run, t, &list, out, err);
 }
 
 static char *namespace_url(const char *base, const char *name)

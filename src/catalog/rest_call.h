@@ -1,4 +1,4 @@
-/* One call to the catalog with a token: what rest.c and tables.c share. */
+/* One call to the catalog with a token, and lists in pages: what rest.c and tables.c share. */
 #ifndef SLUICE_CATALOG_REST_CALL_H
 #define SLUICE_CATALOG_REST_CALL_H
 
@@ -20,4 +20,19 @@ int catalog_send(struct run *run, const struct catalog_target *t,
 /* Explains an answer that is not the one wanted; -1. */
 int catalog_send_explain(const struct catalog_target *t, const struct catalog_call_spec *call,
                          const struct http_response *r, struct problem *err);
+
+struct catalog_list {
+    enum catalog_call what;
+    const char *url;    /* without a query */
+    const char *name;   /* of a namespace, for messages; NULL none */
+    const char *things; /* that are listed, for the progress */
+    bool may_lack;      /* what is not there (404) has none of them */
+    /* Adds one page; *next gets the token of the next page (xfree) or NULL. */
+    int (*read)(const char *body, size_t n, struct catalog_names *out, char **next,
+                struct problem *err);
+};
+/* Page after page to the end, or to the caps of catalog/rest.h. */
+int catalog_list_read(struct run *run, const struct catalog_target *t,
+                      const struct catalog_list *list, struct catalog_names *out,
+                      struct problem *err);
 #endif

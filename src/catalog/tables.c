@@ -157,54 +157,20 @@ int catalog_find_table(struct run *run, const struct catalog_target *t,
     return -1;
 }
 
-/* One page; a namespace that is not there has none. */
-static int list_page(struct run *run, const struct catalog_target *t, const char *tables,
-                     const char *namespace, const char *token, struct catalog_names *out,
-                     char **next, struct problem *err)
-{
-    AUTO_HTTP_RESPONSE answer = {0};
-    AUTO(xfree) char *encoded = url_encode(token);
-    AUTO(xfree)
-    char *url = xasprintf("%s?pageToken=%s&pageSize=%d", tables, encoded, CATALOG_PAGE_SIZE);
-    struct catalog_call_spec call = {
-        .what = CALL_NAMESPACE, .method = "GET", .url = url, .name = namespace};
-    if (catalog_send(run, t, &call, &answer, err) != 0)
-        return -1;
-    if (answer.status == 404)
-        return 0;
-    if (answer.status != 200)
-        return catalog_send_explain(t, &call, &answer, err);
-    return catalog_tables_read(answer.body.s, answer.body.len, out, next, err);
-}
-
 int catalog_list_tables(struct run *run, const struct catalog_target *t,
                         const struct catalog_config *config, const char *namespace,
                         struct catalog_names *out, struct problem *err)
 {
-    struct catalog_names names = {0};
     AUTO(xfree) char *base = catalog_base(config, t->url, err);
     if (base == NULL)
         return -1;
     AUTO(xfree) char *path = namespace_path(namespace, config->separator);
-    AUTO(xfree) char *tables = xasprintf("%s/namespaces/%s/tables", base, path);
-    char *token = xstrdup("");
-    int rc = 0;
-    while (token != NULL && rc == 0) {
-        char *next = NULL;
-        rc = list_page(run, t, tables, namespace, token, &names, &next, err);
-        bool again = next != NULL && strcmp(next, token) == 0;
-        xfree(token);
-        token = next;
-        if (again || (next != NULL && names.pages >= CATALOG_PAGES_MAX)) {
-            names.more = true;
-            break;
-        }
-        run_progress(run, (int64_t)names.count, 0, "tables");
-    }
-    xfree(token);
-    if (rc != 0)
-        catalog_names_release(&names);
-    else
-        *out = names;
-    return rc;
+    AUTO(xfree) char *url = xasprintf("%s/namespaces/%s/tables", base, path);
+    const struct catalog_list list = {.what = CALL_NAMESPACE,
+                                      .url = url,
+                                      .name = namespace,
+                                      .things = "tables",
+                                      .may_lack = true,
+                                      .read = catalog_tables_read};
+    return catalog_list_read(run, t, &list, out, err);
 }
