@@ -1,4 +1,4 @@
-/* Finding a table and its place. See tables.h. */
+/* Tables and their places. See tables.h. */
 #include "catalog/tables.h"
 
 #include <string.h>
@@ -18,21 +18,6 @@ void catalog_place_release(struct catalog_place *p)
 
 /* --- reading
  * ------------------------------------------------------------------------------------- */
-
-int catalog_first_table_read(const char *body, size_t n, char **name, struct problem *err)
-{
-    AUTO(cJSON_Delete) cJSON *root = json_parse(body, n, "the list of tables", err);
-    *name = NULL;
-    if (root == NULL)
-        return -1;
-    const cJSON *list = json_member(root, "identifiers");
-    if (!cJSON_IsArray(list))
-        return problem_fail(err, PROBLEM_PROTOCOL, "not iceberg",
-                            "the list of tables has no identifiers");
-    const char *first = json_text(cJSON_GetArrayItem(list, 0), "name");
-    *name = xstrdup(first);
-    return 0;
-}
 
 int catalog_tables_read(const char *body, size_t n, struct catalog_names *out, char **next,
                         struct problem *err)
@@ -80,10 +65,11 @@ int catalog_location_read(const char *body, size_t n, char **location, struct pr
  * -------------------------------------------------------------------------------------- */
 
 /* Levels of a namespace are joined by what the catalog says, encoded already. */
-static char *namespace_path(const char *name, const char *separator)
+static char *tables_url(const char *base, const char *namespace, const char *separator)
 {
     struct text out = TEXT_INIT;
-    for (const char *at = name; *at != '\0';) {
+    text_addf(&out, "%s/namespaces/", base);
+    for (const char *at = namespace; *at != '\0';) {
         size_t n = strcspn(at, ".");
         AUTO(xfree) char *level = xstrndup(at, n);
         AUTO(xfree) char *encoded = url_encode(level);
@@ -94,6 +80,7 @@ static char *namespace_path(const char *name, const char *separator)
             at++;
         }
     }
+    text_add(&out, "/tables");
     return text_take(&out);
 }
 
@@ -113,19 +100,20 @@ static int look_in(struct run *run, const struct catalog_target *t, const char *
 {
     AUTO_HTTP_RESPONSE list = {0};
     AUTO_HTTP_RESPONSE table = {0};
-    AUTO(xfree) char *first = NULL;
+    AUTO_CATALOG_NAMES names = {0};
+    AUTO(xfree) char *next = NULL;
     AUTO(xfree) char *listed = xasprintf("%s?pageToken=&pageSize=10", tables);
     if (ask(run, t, listed, namespace, &list, err) != 0 ||
-        catalog_first_table_read(list.body.s, list.body.len, &first, err) != 0)
+        catalog_tables_read(list.body.s, list.body.len, &names, &next, err) != 0)
         return -1;
-    if (first == NULL)
+    if (names.count == 0)
         return 0;
-    AUTO(xfree) char *encoded = url_encode(first);
+    AUTO(xfree) char *encoded = url_encode(names.names[0]);
     AUTO(xfree) char *url = xasprintf("%s/%s?snapshots=refs", tables, encoded);
     if (ask(run, t, url, namespace, &table, err) != 0 ||
         catalog_location_read(table.body.s, table.body.len, &out->location, err) != 0)
         return -1;
-    out->name = xasprintf("%s.%s", namespace, first);
+    out->name = xasprintf("%s.%s", namespace, names.names[0]);
     return 0;
 }
 
@@ -140,8 +128,7 @@ int catalog_find_table(struct run *run, const struct catalog_target *t,
     if (base == NULL)
         return -1;
     for (size_t i = 0; i < namespaces->count && i < NAMESPACES_ASKED; i++) {
-        AUTO(xfree) char *path = namespace_path(namespaces->names[i], config->separator);
-        AUTO(xfree) char *tables = xasprintf("%s/namespaces/%s/tables", base, path);
+        AUTO(xfree) char *tables = tables_url(base, namespaces->names[i], config->separator);
         if (look_in(run, t, tables, namespaces->names[i], out, &last) == 0) {
             read = true;
             if (out->location != NULL)
@@ -164,8 +151,7 @@ int catalog_list_tables(struct run *run, const struct catalog_target *t,
     AUTO(xfree) char *base = catalog_base(config, t->url, err);
     if (base == NULL)
         return -1;
-    AUTO(xfree) char *path = namespace_path(namespace, config->separator);
-    AUTO(xfree) char *url = xasprintf("%s/namespaces/%s/tables", base, path);
+    AUTO(xfree) char *url = tables_url(base, namespace, config->separator);
     const struct catalog_list list = {.what = CALL_NAMESPACE,
                                       .url = url,
                                       .name = namespace,

@@ -1,5 +1,5 @@
-/* Where the tables of a catalog lie: the location of one that exists, so that nobody has to type
- * what the catalog knows. */
+/* The tables of a catalog: their names, and the location of one that exists, so that nobody has to
+ * type what the catalog knows. */
 #ifndef SLUICE_CATALOG_TABLES_H
 #define SLUICE_CATALOG_TABLES_H
 
@@ -25,8 +25,6 @@ int catalog_list_tables(struct run *run, const struct catalog_target *t,
 /* Pure: adds one page; *next gets the token of the next page (xfree) or NULL. */
 int catalog_tables_read(const char *body, size_t n, struct catalog_names *out, char **next,
                         struct problem *err);
-/* Pure: the first table's name in a list (xfree; NULL with an err of kind NONE = it is empty), and
- * a table's location. */
-int catalog_first_table_read(const char *body, size_t n, char **name, struct problem *err);
+/* Pure: a table's location; xfree. */
 int catalog_location_read(const char *body, size_t n, char **location, struct problem *err);
 #endif

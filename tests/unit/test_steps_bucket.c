@@ -126,23 +126,20 @@ static void a_tables_place_is_read(void **state)
 static void answers_of_the_catalog_are_read(void **state)
 {
     (void)state;
-    static const char list[] = "{\"identifiers\":[{\"namespace\":[\"shop\"],\"name\":\"orders\"}]}";
     static const char none[] = "{\"identifiers\":[]}";
     static const char table[] = "{\"metadata-location\":\"x\",\"metadata\":{\"location\":"
                                 "\"s3://lake-acme/iceberg/o\"},\"config\":{}}";
-    AUTO(xfree) char *name = NULL;
-    AUTO(xfree) char *nobody = NULL;
     AUTO(xfree) char *location = NULL;
     AUTO(xfree) char *nowhere = NULL;
-    assert_int_equal(catalog_first_table_read(list, strlen(list), &name, NULL), 0);
-    assert_string_equal(name, "orders");
-    assert_int_equal(catalog_first_table_read(none, strlen(none), &nobody, NULL), 0);
-    assert_null(nobody);
-    assert_int_equal(catalog_first_table_read("{}", 2, &nobody, NULL), -1);
-    static const char pages[] = "{\"identifiers\":[{\"name\":\"a\"},{\"name\":\"b\"}],"
-                                "\"next-page-token\":\"2\"}";
+    static const char pages[] =
+        "{\"identifiers\":[{\"namespace\":[\"shop\"],\"name\":\"a\"},{\"name\":\"b\"}],"
+        "\"next-page-token\":\"2\"}";
     struct catalog_names names = {0};
     AUTO(xfree) char *next = NULL;
+    assert_int_equal(catalog_tables_read(none, strlen(none), &names, &next, NULL), 0);
+    assert_int_equal(names.count, 0);
+    assert_null(next);
+    assert_int_equal(catalog_tables_read("{}", 2, &names, &next, NULL), -1);
     assert_int_equal(catalog_tables_read(pages, strlen(pages), &names, &next, NULL), 0);
     assert_int_equal(names.count, 2);
     assert_string_equal(names.names[1], "b");
