@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "catalog/tables.h"
-#include "catalog/url.h"
 #include "core/mem.h"
 #include "core/run.h"
 #include "core/text.h"
 #include "steps/bucket/bucket.h"
 #include "steps/oauth/facts.h"
+#include "steps/oauth/target.h"
 
 #define ASKING_MS 45000
 
@@ -18,23 +18,16 @@
 static void run_table(struct run *run, struct outcome *out)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
-    AUTO_ADDRESS a = {0};
+    AUTO_OAUTH_TARGET target;
     struct catalog_place place = {0};
-    if (catalog_address(run_text(run, "oauth.url"), run_text(run, "oauth.branch"), &a, &err) != 0) {
+    if (oauth_target(run, &target, &err) != 0) {
         outcome_problem(out, &err);
         return;
     }
-    AUTO(xfree) char *token = catalog_token_url(a.url, run_text(run, "oauth.token_uri"));
-    struct catalog_target target = {.url = a.url,
-                                    .token_url = token,
-                                    .branch = a.branch,
-                                    .warehouse = run_text(run, "oauth.warehouse"),
-                                    .client_id = run_text(run, "oauth.client_id"),
-                                    .client_secret = run_secret(run, "oauth.client_secret")};
     const struct catalog_config *config = run_fact(run, "oauth.config", &oauth_config_type);
     const struct catalog_names *names = run_fact(run, "oauth.namespaces", &oauth_namespaces_type);
     outcome_tried(out, "the first table of each namespace");
-    if (catalog_find_table(run, &target, config, names, &place, &err) != 0) {
+    if (catalog_find_table(run, &target.catalog, config, names, &place, &err) != 0) {
         outcome_problem(out, &err);
         return;
     }
@@ -54,9 +47,7 @@ static void run_table(struct run *run, struct outcome *out)
 const struct check bucket_check_table = {
     .id = "bucket.table",
     .title = "place of an existing table",
-    .reads = (const char *const[]){"oauth.url", "?oauth.branch", "oauth.warehouse",
-                                   "oauth.client_id", "oauth.client_secret", "oauth.token_uri",
-                                   "oauth.config", "oauth.namespaces", NULL},
+    .reads = (const char *const[]){OAUTH_READS_TARGET, "oauth.config", "oauth.namespaces", NULL},
     .gives = (const char *const[]){FACT_TABLE, NULL},
     .severity = SEV_INFORMS,
     .effect = EFFECT_READS,

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "catalog/tables.h"
-#include "catalog/url.h"
 #include "core/mem.h"
 #include "steps/materialization/materialization.h"
 #include "steps/oauth/facts.h"
+#include "steps/oauth/target.h"
 
 #define LIST_MS 45000
 
@@ -45,38 +45,28 @@ static void judge_tables(const struct spec_tables *t, const struct catalog_names
 static void run_existing(struct run *run, struct outcome *out)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
-    AUTO_ADDRESS a = {0};
+    AUTO_OAUTH_TARGET target;
     AUTO_SPEC_TABLES t = {0};
-    struct catalog_names there = {0};
+    AUTO_CATALOG_NAMES there = {0};
     const char *ns = run_text(run, "materialization.namespace");
-    if (catalog_address(run_text(run, "oauth.url"), run_text(run, "oauth.branch"), &a, &err) != 0) {
+    if (oauth_target(run, &target, &err) != 0) {
         outcome_problem(out, &err);
         return;
     }
-    AUTO(xfree) char *token = catalog_token_url(a.url, run_text(run, "oauth.token_uri"));
-    struct catalog_target target = {.url = a.url,
-                                    .token_url = token,
-                                    .branch = a.branch,
-                                    .warehouse = run_text(run, "oauth.warehouse"),
-                                    .client_id = run_text(run, "oauth.client_id"),
-                                    .client_secret = run_secret(run, "oauth.client_secret")};
     const struct catalog_config *config = run_fact(run, "oauth.config", &oauth_config_type);
     spec_tables(&(struct spec_from){.run = run}, &t);
     outcome_tried(out, "the tables of namespace %s", ns);
-    if (catalog_list_tables(run, &target, config, ns, &there, &err) != 0)
+    if (catalog_list_tables(run, &target.catalog, config, ns, &there, &err) != 0)
         outcome_problem(out, &err);
     else
         judge_tables(&t, &there, ns, out);
-    catalog_names_release(&there);
 }
 
 const struct check materialization_check_existing = {
     .id = "materialization.existing",
     .title = "tables are new in Bauplan",
-    .reads =
-        (const char *const[]){"oauth.url", "?oauth.branch", "oauth.warehouse", "oauth.client_id",
-                              "oauth.client_secret", "oauth.token_uri", "oauth.config",
-                              "materialization.namespace", SPEC_READS_TABLES, NULL},
+    .reads = (const char *const[]){OAUTH_READS_TARGET, "oauth.config", "materialization.namespace",
+                                   SPEC_READS_TABLES, NULL},
     .severity = SEV_WARNS,
     .effect = EFFECT_READS,
     .service = "catalog",

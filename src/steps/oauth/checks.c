@@ -7,12 +7,9 @@
 #include "steps/oauth/facts.h"
 #include "steps/oauth/judge.h"
 #include "steps/oauth/oauth.h"
+#include "steps/oauth/target.h"
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
-/* What opens a catalog as the client. */
-#define CLIENT                                                                                     \
-    "oauth.url", "?oauth.branch", "oauth.warehouse", "oauth.client_id", "oauth.client_secret",     \
-        "oauth.token_uri"
 
 #define SERVICE "catalog"
 #define ASKING_MS 30000 /* connect 10 s, answer, two retries */
@@ -79,7 +76,7 @@ static const struct check reach_check = {
 static const struct check login_check = {
     .id = "oauth.login",
     .title = "logs in",
-    .reads = LIST(CLIENT),
+    .reads = LIST(OAUTH_READS_TARGET),
     .gives = LIST("oauth.logins"),
     .after = LIST("oauth.reach"),
     .severity = SEV_BLOCKS,
@@ -154,7 +151,7 @@ static const struct check token_life_check = {
 static const struct check config_check = {
     .id = "oauth.config",
     .title = "catalog config",
-    .reads = LIST(CLIENT),
+    .reads = LIST(OAUTH_READS_TARGET),
     .gives = LIST("oauth.config"),
     .after = LIST("oauth.token_form"),
     .severity = SEV_BLOCKS,
@@ -180,7 +177,7 @@ static const struct check base_check = {
 static const struct check branch_check = {
     .id = "oauth.branch",
     .title = "branch",
-    .reads = LIST("oauth.config", CLIENT),
+    .reads = LIST("oauth.config", OAUTH_READS_TARGET),
     .gives = LIST("oauth.namespaces"),
     .after = LIST("oauth.base"),
     .severity = SEV_BLOCKS,
@@ -195,7 +192,7 @@ static const struct check branch_check = {
 static const struct check writable_check = {
     .id = "oauth.writable",
     .title = "branch is writable",
-    .reads = LIST("oauth.config", CLIENT),
+    .reads = LIST("oauth.config", OAUTH_READS_TARGET),
     .after = LIST("oauth.branch"),
     .severity = SEV_BLOCKS,
     .effect = EFFECT_PROBES,

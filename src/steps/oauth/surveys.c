@@ -3,51 +3,18 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "catalog/rest.h"
-#include "catalog/url.h"
 #include "core/run.h"
 #include "steps/oauth/facts.h"
 #include "steps/oauth/judge.h"
 #include "steps/oauth/oauth.h"
+#include "steps/oauth/target.h"
 
 #define PROBE_RANDOM 8
 #define CLEANUP_MS 10000 /* to take a probe's namespace away */
 /* The same when cancelled: a program that ends waits 2 s for its threads. */
 #define CLEANUP_LEAVING_MS 1800
 
-/* The catalog and its client, from the answers. */
-struct target {
-    struct catalog_address address;
-    char *token_url;
-    struct catalog_target catalog;
-};
-
-static void target_release(struct target *t)
-{
-    catalog_address_release(&t->address);
-    xfree(t->token_url);
-}
-
-#define AUTO_TARGET __attribute__((cleanup(target_release))) struct target
-
-static int target_from(struct run *run, struct target *out, struct problem *err)
-{
-    if (catalog_address(run_text(run, "oauth.url"), run_text(run, "oauth.branch"), &out->address,
-                        err) != 0)
-        return -1;
-    out->token_url = catalog_token_url(out->address.url, run_text(run, "oauth.token_uri"));
-    out->catalog = (struct catalog_target){
-        .url = out->address.url,
-        .token_url = out->token_url,
-        .branch = out->address.branch,
-        .warehouse = run_text(run, "oauth.warehouse"),
-        .client_id = run_text(run, "oauth.client_id"),
-        .client_secret = run_secret(run, "oauth.client_secret"),
-    };
-    return 0;
-}
-
-static const char *branch_shown(const struct target *t)
+static const char *branch_shown(const struct oauth_target *t)
 {
     return *t->address.branch != '\0' ? t->address.branch : "main";
 }
@@ -102,9 +69,9 @@ static void login_line(const struct logins *l, struct outcome *out)
 void survey_login(struct run *run, struct outcome *out)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
-    AUTO_TARGET t = {0};
+    AUTO_OAUTH_TARGET t = {0};
     struct logins found = {0};
-    if (target_from(run, &t, &err) != 0) {
+    if (oauth_target(run, &t, &err) != 0) {
         outcome_problem(out, &err);
         return;
     }
@@ -123,9 +90,9 @@ void survey_login(struct run *run, struct outcome *out)
 void survey_config(struct run *run, struct outcome *out)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
-    AUTO_TARGET t = {0};
+    AUTO_OAUTH_TARGET t = {0};
     AUTO_CATALOG_CONFIG config = {0};
-    if (target_from(run, &t, &err) != 0) {
+    if (oauth_target(run, &t, &err) != 0) {
         outcome_problem(out, &err);
         return;
     }
@@ -156,9 +123,9 @@ static char *names_line(const struct catalog_names *n)
 void survey_branch(struct run *run, struct outcome *out)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
-    AUTO_TARGET t = {0};
+    AUTO_OAUTH_TARGET t = {0};
     AUTO_CATALOG_NAMES names = {0};
-    if (target_from(run, &t, &err) != 0) {
+    if (oauth_target(run, &t, &err) != 0) {
         outcome_problem(out, &err);
         return;
     }
@@ -190,8 +157,8 @@ static void probe_name(char *out, size_t size)
 }
 
 /* Takes the probe away on a run of its own: a cancel or the deadline must not leave it behind. */
-static int probe_remove(struct run *run, const struct target *t, const char *base, const char *name,
-                        struct problem *err)
+static int probe_remove(struct run *run, const struct oauth_target *t, const char *base,
+                        const char *name, struct problem *err)
 {
     struct run *own =
         run_new_detached(NULL, run_net(run), run_cancelled(run) ? CLEANUP_LEAVING_MS : CLEANUP_MS);
@@ -200,7 +167,7 @@ static int probe_remove(struct run *run, const struct target *t, const char *bas
     return result;
 }
 
-static void left_behind(const struct target *t, const char *name, const struct problem *err,
+static void left_behind(const struct oauth_target *t, const char *name, const struct problem *err,
                         struct outcome *out)
 {
     outcome_problem(out, err);
@@ -215,8 +182,8 @@ static void left_behind(const struct target *t, const char *name, const struct p
 void probe_writable(struct run *run, struct outcome *out)
 {
     AUTO_PROBLEM err = PROBLEM_INIT, removal = PROBLEM_INIT;
-    AUTO_TARGET t = {0};
-    if (target_from(run, &t, &err) != 0) {
+    AUTO_OAUTH_TARGET t = {0};
+    if (oauth_target(run, &t, &err) != 0) {
         outcome_problem(out, &err);
         return;
     }
