@@ -22,6 +22,8 @@
 
 #define CHECK_DEADLINE_MS 15000
 #define CHANGE_DEADLINE_MS 30000
+#define CLEANUP_MS 10000
+#define CLEANUP_LEAVING_MS 1800
 
 struct run {
     struct snapshot *snapshot;
@@ -75,6 +77,11 @@ struct run *run_new_detached(const struct snapshot *s, struct net *net, int dead
     if (run == NULL)
         bug("a detached run: %s", err.what);
     return run;
+}
+
+struct run *run_new_cleanup(const struct run *of)
+{
+    return run_new_detached(NULL, of->net, run_cancelled(of) ? CLEANUP_LEAVING_MS : CLEANUP_MS);
 }
 
 void run_free(struct run *run)

@@ -43,6 +43,10 @@ void run_progress(struct run *run, int64_t done, int64_t total, const char *what
 /* A line in the log (cleaned, redacted) with the row's id before it. */
 void run_log(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Time to take a probe's things away again, whatever became of its run: cancelled or over. Shorter
+ * when it was cancelled, as a program that ends waits 2 s for its threads. run_free it. */
+struct run *run_new_cleanup(const struct run *of);
+
 /* For unit tests and tools: a run outside the engine over a snapshot (may be NULL), which may read
  * all; deadline_ms 0 = 30000. run_free it (NULL is fine). */
 struct run *run_new_detached(const struct snapshot *s, struct net *net, int deadline_ms);

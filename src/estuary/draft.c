@@ -20,9 +20,6 @@
 #define ID_MAX 128
 /* "There is none yet." */
 #define NO_PUBLICATION "00:00:00:00:00:00:00:00"
-#define CLEANUP_MS 10000
-/* The same when cancelled: a program that ends waits 2 s for its threads. */
-#define CLEANUP_LEAVING_MS 1800
 #define CLEANUP_TRIES 3
 #define CLEANUP_PAUSE_MS 300
 
@@ -256,8 +253,7 @@ int estuary_draft_delete(struct run *run, struct secret *token, const char *id, 
     AUTO_PROBLEM why = PROBLEM_INIT;
     AUTO(xfree) char *encoded = url_encode(id);
     AUTO(xfree) char *query = xasprintf("id=eq.%s", encoded);
-    struct run *own =
-        run_new_detached(NULL, run_net(run), run_cancelled(run) ? CLEANUP_LEAVING_MS : CLEANUP_MS);
+    struct run *own = run_new_cleanup(run);
     int rc = delete_in_time(own, token, query, &why);
     run_free(own);
     if (rc == 0)

@@ -10,9 +10,6 @@
 #include "steps/oauth/target.h"
 
 #define PROBE_RANDOM 8
-#define CLEANUP_MS 10000 /* to take a probe's namespace away */
-/* The same when cancelled: a program that ends waits 2 s for its threads. */
-#define CLEANUP_LEAVING_MS 1800
 
 static const char *branch_shown(const struct oauth_target *t)
 {
@@ -160,8 +157,7 @@ static void probe_name(char *out, size_t size)
 static int probe_remove(struct run *run, const struct oauth_target *t, const char *base,
                         const char *name, struct problem *err)
 {
-    struct run *own =
-        run_new_detached(NULL, run_net(run), run_cancelled(run) ? CLEANUP_LEAVING_MS : CLEANUP_MS);
+    struct run *own = run_new_cleanup(run);
     int result = catalog_remove_namespace(own, &t->catalog, base, name, err);
     run_free(own);
     return result;
