@@ -34,14 +34,6 @@ static void granted_release(struct granted *g)
     xfree(g->life);
 }
 
-/* cJSON frees its strings without wiping them. */
-static void wipe_strings(cJSON *root)
-{
-    for (cJSON *c = root->child; c != NULL; c = c->next)
-        if (cJSON_IsString(c))
-            explicit_bzero(c->valuestring, strlen(c->valuestring));
-}
-
 static bool from_json(const struct http_response *r, struct granted *out)
 {
     AUTO(cJSON_Delete) cJSON *root = json_parse(r->body.s, r->body.len, "the token", NULL);
@@ -58,7 +50,7 @@ static bool from_json(const struct http_response *r, struct granted *out)
     } else if (life != NULL && !cJSON_IsNull(life)) {
         out->life = xstrdup("?");
     }
-    wipe_strings(root);
+    json_wipe(root);
     return true;
 }
 

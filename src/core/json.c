@@ -427,3 +427,13 @@ double json_number(const cJSON *object, const char *key, double otherwise)
     const cJSON *m = json_member(object, key);
     return cJSON_IsNumber(m) ? m->valuedouble : otherwise;
 }
+
+void json_wipe(cJSON *root)
+{
+    if (root == NULL)
+        return;
+    if (cJSON_IsString(root))
+        explicit_bzero(root->valuestring, strlen(root->valuestring));
+    for (cJSON *c = root->child; c != NULL; c = c->next)
+        json_wipe(c);
+}

@@ -24,6 +24,8 @@ const char *json_text(const cJSON *object, const char *key); /* string member or
 double json_number(const cJSON *object, const char *key, double otherwise);
 const cJSON *json_member(const cJSON *object,
                          const char *key); /* exact case; NULL when not an object */
+/* cJSON frees its strings without wiping them: overwrites all of them. NULL is fine. */
+void json_wipe(cJSON *root);
 
 /* Writer: appends compact JSON directly to a text; commas are placed by itself. */
 struct json_writer {
@@ -36,7 +38,7 @@ void json_key(struct json_writer *w, const char *key);
 void json_add_text(struct json_writer *w,
                    const char *s); /* NULL gives null; invalid UTF-8 -> U+FFFD */
 void json_add_number(struct json_writer *w, long long v);
-void json_add_letters(struct json_writer *w, const char *number); /* a JSON literal as it stands */
+void json_add_letters(struct json_writer *w, const char *json); /* one value, as it is written */
 void json_add_bool(struct json_writer *w, bool v);
 void json_add_null(struct json_writer *w);
 void json_pair_text(struct json_writer *w, const char *key, const char *s);

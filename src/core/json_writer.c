@@ -91,10 +91,10 @@ void json_add_number(struct json_writer *w, long long v)
     text_addf(w->out, "%lld", v);
 }
 
-void json_add_letters(struct json_writer *w, const char *number)
+void json_add_letters(struct json_writer *w, const char *json)
 {
     separate(w);
-    text_add(w->out, number);
+    text_add(w->out, json);
 }
 
 void json_add_bool(struct json_writer *w, bool v)

@@ -49,16 +49,6 @@ bool estuary_base64(const char *s, size_t n, struct text *out)
     return ok;
 }
 
-void estuary_json_wipe(cJSON *root)
-{
-    if (root == NULL)
-        return;
-    if (cJSON_IsString(root))
-        explicit_bzero(root->valuestring, strlen(root->valuestring));
-    for (cJSON *c = root->child; c != NULL; c = c->next)
-        estuary_json_wipe(c);
-}
-
 static int64_t seconds(const cJSON *payload, const char *key)
 {
     double v = json_number(payload, key, 0);
@@ -76,7 +66,7 @@ static bool read_payload(const char *s, size_t n, struct estuary_jwt *out)
         out->until = seconds(payload, "exp");
         out->email = xstrdup(json_text(payload, "email"));
         out->role = xstrdup(json_text(payload, "role"));
-        estuary_json_wipe(payload);
+        json_wipe(payload);
     }
     text_wipe(&json);
     return ok;

@@ -4,7 +4,6 @@
 #ifndef SLUICE_ESTUARY_JWT_H
 #define SLUICE_ESTUARY_JWT_H
 
-#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +25,4 @@ struct estuary_jwt {
 bool estuary_jwt_read(const char *s, size_t n, struct estuary_jwt *out);
 void estuary_jwt_release(struct estuary_jwt *j);
 #define AUTO_JWT __attribute__((cleanup(estuary_jwt_release))) struct estuary_jwt
-
-/* cJSON frees its strings without wiping them: overwrites all of them. NULL is fine. */
-void estuary_json_wipe(cJSON *root);
 #endif

@@ -175,7 +175,7 @@ static struct login *judge(const struct context *c, const struct http_response *
             estuary_explain(r, c->e->pg, err);
         }
     }
-    estuary_json_wipe(root);
+    json_wipe(root);
     return l;
 }
 

@@ -91,7 +91,7 @@ static enum fault read_refresh(const char *s, size_t n, struct estuary_token *ou
             fault = take_pair(pair, out);
         else if (json.len > 0 && json.s[0] == '{')
             fault = FAULT_CUT;
-        estuary_json_wipe(pair);
+        json_wipe(pair);
     } else if (starts(s, n, "eyJ")) {
         fault = FAULT_CUT;
     }
