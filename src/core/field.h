@@ -63,6 +63,8 @@ struct field {
     /* Default from other answers and facts; xfree'd text or NULL. Sees fields that stand before it.
      */
     char *(*default_from)(const struct snapshot *s);
+    bool stays; /* a default that was in force becomes the answer when the facts it came from are
+                   gone: a service that does not answer must not take it away */
     void (*choices_from)(const struct snapshot *s, struct choices *out);
     char *(*normalise)(const char *typed); /* e.g. trims a URL; xfree'd; NULL function = as typed */
     /* Judged as you type and for each item of a list; 0 or -1 with err (what and fix). */

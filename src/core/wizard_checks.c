@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "core/shown.h"
+#include "core/snapshot_make.h"
 #include "core/wizard_parts.h"
 
 #define FRESH_DEFAULT_S 3600
@@ -268,6 +269,21 @@ static void put_fact(struct wizard *w, int fact, struct fact *f)
     wizard_changed(w);
 }
 
+/* Defaults that were in force before, and are no longer, become answers where the row says so. */
+static void keep_defaults(struct wizard *w, const struct snapshot *before)
+{
+    for (size_t i = 0; i < w->rows->field_count; i++) {
+        const struct value *was = snapshot_value(before, (int)i);
+        if (!w->rows->fields[i]->stays || w->answers[i] != NULL || value_empty(was) ||
+            !value_empty(wizard_effective(w, (int)i)))
+            continue;
+        w->answers[i] = value_ref(was);
+        w->origins[i] = ORIGIN_STATE;
+        wizard_changed(w);
+        w->answers_version++;
+    }
+}
+
 bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o)
 {
     struct digest now = wizard_check_digest(w, check);
@@ -283,6 +299,7 @@ bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o)
     slot->restored = false;
     w->version++;
     bool gives = false;
+    struct snapshot *before = wizard_snapshot(w);
     for (size_t fact = 0; fact < w->rows->fact_count; fact++) {
         if (w->rows->givers[fact] != check)
             continue;
@@ -294,9 +311,11 @@ bool wizard_put_outcome(struct wizard *w, int check, struct outcome *o)
         gives = true;
     }
     if (gives) { /* what is derived from facts may read otherwise now */
+        keep_defaults(w, before);
         wizard_unpin_defaults(w);
         wizard_bind_secrets(w);
     }
+    snapshot_unref(before);
     return true;
 }
 

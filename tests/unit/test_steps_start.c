@@ -314,6 +314,59 @@ static void defaults(void **state)
     assert_string_equal(spec_default(&w, "capture.name"), "acmeCo/data/shop/source-postgres");
 }
 
+static void bring(struct wizard *w, enum status status, struct fact *account)
+{
+    int check = rows_check(wizard_rows(w), "start.login");
+    struct outcome *o = outcome_new();
+    outcome_pass(o, "logged in");
+    if (status == STATUS_FAILED)
+        outcome_fail(o, "token", "refused");
+    else if (status == STATUS_SKIPPED)
+        outcome_skip(o, "no token");
+    o->digest = wizard_check_digest(w, check);
+    if (account != NULL)
+        outcome_give(o, SPEC_FACT_ACCOUNT, account);
+    assert_true(wizard_put_outcome(w, check, o));
+    outcome_unref(o);
+}
+
+static void assert_effective(struct wizard *w, const char *id, const char *text)
+{
+    const struct value *v = wizard_effective(w, rows_field(wizard_rows(w), id));
+    assert_non_null(v);
+    assert_string_equal(v->text, text);
+}
+
+/* What the login gave once is not lost with it: neither a service that is away nor a token that has
+ * ended takes the names away. */
+static void defaults_outlive_the_login(void **state)
+{
+    (void)state;
+    static const enum status ends[] = {STATUS_FAILED, STATUS_SKIPPED};
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        AUTO_PROBLEM err = PROBLEM_INIT;
+        struct rows rows;
+        assert_int_equal(rows_init(&rows, steps_all(), &err), 0);
+        struct wizard *w = wizard_new(&rows);
+        int prefix = rows_field(&rows, "start.prefix");
+        wizard_set_text(w, rows_field(&rows, "start.name"), "shop", ORIGIN_TYPED, NULL);
+        /* as read from a state file: it equals the default, so it follows it */
+        wizard_set_text(w, prefix, "acmeCo/", ORIGIN_STATE, NULL);
+        bring(w, STATUS_PASSED, account_of(&usual));
+        assert_effective(w, "start.data_plane", EAST);
+        assert_int_equal(wizard_origin(w, prefix), ORIGIN_DEFAULT);
+        bring(w, ends[i], NULL);
+        assert_effective(w, "start.prefix", "acmeCo/");
+        assert_effective(w, "start.data_plane", EAST);
+        assert_effective(w, "capture.name", "acmeCo/shop/source-postgres");
+        bring(w, STATUS_PASSED, account_of(&usual));
+        assert_int_equal(wizard_origin(w, prefix), ORIGIN_DEFAULT);
+        assert_effective(w, "start.prefix", "acmeCo/");
+        wizard_free(w);
+        rows_release(&rows);
+    }
+}
+
 static void choices_of_planes(void **state)
 {
     (void)state;
@@ -361,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_closed_plane_is_not_suggested),
         cmocka_unit_test(without_a_login),
         cmocka_unit_test(defaults),
+        cmocka_unit_test(defaults_outlive_the_login),
         cmocka_unit_test(choices_of_planes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,7 @@ static const struct field field_prefix = {
             "begin with it.",
     .example = "acmeCo/",
     .default_from = prefix_default,
+    .stays = true,
     .normalise = prefix_normalise,
     .valid = prefix_valid,
 };
@@ -178,6 +179,7 @@ static const struct field field_data_plane = {
             "Bauplan (us-east-1) is advised.",
     .example = "ops/dp/public/aws-us-east-1-c2",
     .default_from = plane_default,
+    .stays = true,
     .choices_from = plane_choices,
     .normalise = answer_trim,
     .valid = answer_word,
