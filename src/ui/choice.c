@@ -11,6 +11,7 @@ void choice_set(struct choice *ch, const struct choice_option *options, size_t c
     ch->count = count;
     ch->chosen = chosen < count ? chosen : CHOICE_NONE;
     ch->cursor = chosen < count ? chosen : 0;
+    ch->moved = false;
 }
 
 static bool fits_in_row(const struct choice *ch, int cols)
@@ -34,6 +35,7 @@ int choice_height(const struct choice *ch, int cols)
 static unsigned choose(struct choice *ch, size_t i)
 {
     ch->cursor = i;
+    ch->moved = false;
     if (ch->options[i].refusal != NULL || ch->chosen == i)
         return UI_HANDLED | UI_REDRAW;
     ch->chosen = i;
@@ -45,7 +47,13 @@ static unsigned step(struct choice *ch, bool back)
     if (back ? ch->cursor == 0 : ch->cursor + 1 >= ch->count)
         return UI_IGNORED;
     ch->cursor = back ? ch->cursor - 1 : ch->cursor + 1;
+    ch->moved = true;
     return UI_HANDLED | UI_REDRAW;
+}
+
+unsigned choice_take(struct choice *ch)
+{
+    return ch->moved && ch->cursor < ch->count ? choose(ch, ch->cursor) : (unsigned)UI_IGNORED;
 }
 
 unsigned choice_key(struct choice *ch, const struct key *k)

@@ -161,6 +161,17 @@ static bool move(struct form *f, struct app *a, int delta)
     return true;
 }
 
+/* Who went to an option with the arrows means it. One that nobody went to is not taken: there may
+ * be no good default. */
+static void take_option(struct form *f, struct app *a, const struct field *row)
+{
+    if (f->choice.moved && app_read_only(a))
+        return;
+    f->dirty |= (choice_take(&f->choice) & UI_CHANGED) != 0;
+    if (f->choice.chosen == CHOICE_NONE)
+        app_notice(a, ROLE_HINT, "%s: nothing is chosen yet; Space chooses", row->label);
+}
+
 static enum form_result enter(struct form *f, struct app *a)
 {
     int field = form_field(f);
@@ -174,6 +185,8 @@ static enum form_result enter(struct form *f, struct app *a)
         app_push(a, view_picker_new(a, field));
         return FORM_USED;
     }
+    if (is_choice(f))
+        take_option(f, a, row);
     if (form_commit(f, a) != 0)
         return FORM_USED; /* not valid: stays here, but every other key leads on */
     if (field >= 0) {

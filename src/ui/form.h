@@ -35,8 +35,8 @@ int form_field(const struct form *f); /* focused field, or FORM_FOLD */
 
 enum form_result { FORM_IGNORED, FORM_USED, FORM_PAST_END, FORM_PAST_START };
 enum form_result form_key(struct form *f, struct app *a, const struct key *k);
-/* Rows it would like in all. */
-int form_height(struct form *f, struct app *a);
+/* Rows it would like in all, the options of the focused choice among them. */
+int form_height(struct form *f, struct app *a, bool focused, int cols);
 void form_draw(struct form *f, struct app *a, struct rect r, bool focused);
 /* The help or the fault of the focused field, one or two lines. */
 void form_draw_hint(struct form *f, struct app *a, struct rect r);

@@ -7,6 +7,7 @@
 #include "core/utf8.h"
 #include "ui/form.h"
 #include "ui/form_parts.h"
+#include "ui/wrap.h"
 
 #define LABEL_COLS 16
 
@@ -95,13 +96,16 @@ static int row_height(struct form *f, struct app *a, int i, bool focused, int co
         !lists_options(a->rows->fields[f->fields[i]]))
         return 1;
     form_start_editing(f, a);
-    return f->options != NULL ? choice_height(&f->choice, cols - LABEL_COLS) : 1;
+    return f->options != NULL ? choice_height(&f->choice, cols - LABEL_COLS - 1) : 1;
 }
 
-int form_height(struct form *f, struct app *a)
+int form_height(struct form *f, struct app *a, bool focused, int cols)
 {
+    int height = 0;
     form_layout(f, a);
-    return f->count;
+    for (int i = 0; i < f->count; i++)
+        height += row_height(f, a, i, focused, cols);
+    return height;
 }
 
 static void draw_focused(struct form *f, struct app *a, int field, struct rect r)
@@ -123,7 +127,7 @@ static void draw_focused(struct form *f, struct app *a, int field, struct rect r
         if (wizard_answer(a->wizard, field) != NULL)
             text_add(&hint, "  blank keeps it");
     } else if (row->example != NULL) {
-        text_addf(&hint, "%s", row->example);
+        text_addf(&hint, "e.g. %s", row->example);
     }
     struct edit_look look = {.focused = true, .placeholder = hint.len > 0 ? hint.s : NULL};
     edit_draw(&f->edit, &a->canvas, r, &look);
@@ -145,18 +149,28 @@ static void draw_fold(struct form *f, struct app *a, struct rect r, bool at_focu
                       f->unfolded ? "- fewer" : line);
 }
 
+/* The focus is on the screen, and no line stays empty while there are rows above. */
+static void scroll(struct form *f, struct app *a, struct rect r, bool focused)
+{
+    if (f->focus < f->top)
+        f->top = f->focus;
+    int used = 0;
+    for (int i = f->top; i <= f->focus && i < f->count; i++)
+        used += row_height(f, a, i, focused, r.cols);
+    while (used > r.rows && f->top < f->focus)
+        used -= row_height(f, a, f->top++, focused, r.cols);
+    for (int i = f->focus + 1; i < f->count; i++)
+        used += row_height(f, a, i, focused, r.cols);
+    while (f->top > 0 && used + row_height(f, a, f->top - 1, focused, r.cols) <= r.rows)
+        used += row_height(f, a, --f->top, focused, r.cols);
+}
+
 void form_draw(struct form *f, struct app *a, struct rect r, bool focused)
 {
     form_layout(f, a);
-    if (f->focus < f->top)
-        f->top = f->focus;
-    int above = 0;
-    for (int i = f->top; i <= f->focus && i < f->count; i++)
-        above += row_height(f, a, i, focused, r.cols);
-    while (above > r.rows && f->top < f->focus)
-        above -= row_height(f, a, f->top++, focused, r.cols);
-    int at = 0;
-    for (int i = f->top; i < f->count && at < r.rows; i++) {
+    scroll(f, a, r, focused);
+    int at = 0, i = f->top;
+    for (; i < f->count && at < r.rows; i++) {
         bool here = focused && i == f->focus;
         int height = row_height(f, a, i, focused, r.cols);
         struct rect line = rect_rows(r, at, height);
@@ -178,7 +192,7 @@ void form_draw(struct form *f, struct app *a, struct rect r, bool focused)
     }
     if (f->top > 0)
         canvas_put_right(&a->canvas, r, 0, ROLE_MUTED, "^");
-    if (at >= r.rows && f->count > f->top + r.rows)
+    if (i < f->count || at > r.rows)
         canvas_put_right(&a->canvas, r, r.rows - 1, ROLE_MUTED, "v");
 }
 
@@ -208,5 +222,8 @@ void form_draw_hint(struct form *f, struct app *a, struct rect r)
         text_add(&text, row->help);
     }
     AUTO(xfree) char *clean = clean_copy(text.s, CLEAN_LINE);
-    canvas_put_wrapped(&a->canvas, rect_cols(r, 1, -1), role, clean);
+    r = rect_cols(r, 1, -1);
+    canvas_put_wrapped(&a->canvas, r, role, clean);
+    if (wrap_height(clean, r.cols) > r.rows)
+        canvas_put_right(&a->canvas, r, r.rows - 1, ROLE_KEY, " … F1");
 }

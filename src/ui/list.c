@@ -208,16 +208,19 @@ static void scroll_to_cursor(struct list *l, struct rect r)
 void list_draw(struct list *l, struct canvas *c, struct rect r)
 {
     l->page = r.rows;
+    l->below = 0;
     if (l->shown == 0 || r.rows <= 0)
         return;
     scroll_to_cursor(l, r);
     int row = 0;
-    for (size_t place = l->top; place < l->shown && row < r.rows; place++) {
+    size_t place = l->top;
+    for (; place < l->shown && row < r.rows; place++) {
         int rows = height(l, place, r.cols);
         size_t source_row = list_shown(l, place);
         l->source->draw(l->owner, source_row, c, rect_rows(r, row, rows), source_row == l->cursor);
         row += rows;
     }
+    l->below = l->shown - place;
 }
 
 void list_draw_filter(struct list *l, struct canvas *c, struct rect r)

@@ -38,6 +38,7 @@ struct list {
     size_t *index; /* rows that match, ascending; NULL: all */
     size_t shown;
     int page;       /* rows of the last drawing, for PgUp and PgDn */
+    size_t below;   /* shown ones that it had no room for, after those it drew */
     bool filtering; /* keys go to the filter */
     char *folded;   /* filter that index was made with */
     struct edit filter;

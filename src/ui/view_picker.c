@@ -221,6 +221,9 @@ static void draw_picker(struct view *view, struct app *a, struct rect r)
     int note = r.rows > 14 ? 5 : 2;
     list_draw(&v->list, &a->canvas, rect_rows(r, 3, r.rows - 4 - note));
     canvas_hline(&a->canvas, r, r.rows - 1 - note, ROLE_BORDER);
+    if (v->list.below > 0)
+        canvas_putf(&a->canvas, r, r.rows - 1 - note, 3, ROLE_MUTED, " %zu more below ",
+                    v->list.below);
     draw_note(v, rect_rows(r, r.rows - note, note));
 }
 
@@ -271,6 +274,14 @@ static void answer(struct view_picker *v, int n)
     pick_row_release(&p);
 }
 
+/* As Enter on any other field: the next one has the focus then. */
+static void leave(struct app *a)
+{
+    static const struct key down = {.code = K_DOWN};
+    app_pop(a); /* the picker is gone now */
+    a->top->ops->key(a->top, a, &down);
+}
+
 static void take(struct view_picker *v)
 {
     struct app *a = v->app;
@@ -291,7 +302,7 @@ static void take(struct view_picker *v)
     for (size_t i = 0; i < n; i++)
         xfree(items[i]);
     xfree(items);
-    app_pop(a); /* v is gone now */
+    leave(a);
     if (rc != 0)
         app_notice(a, ROLE_FAIL, "%s", p.what);
     else

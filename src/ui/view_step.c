@@ -162,7 +162,10 @@ static void draw_heading(struct view_step *v, struct rect r)
         text_addf(&right, " · %d need%s someone", s.failed, s.failed == 1 ? "s" : "");
     if (s.changes > 0)
         text_addf(&right, " · %d planned: F2", s.changes);
-    canvas_put(&v->app->canvas, r, 0, 0, v->in_checks ? ROLE_FOCUS : ROLE_TITLE, "Checks");
+    int col =
+        canvas_put(&v->app->canvas, r, 0, 0, v->in_checks ? ROLE_FOCUS : ROLE_TITLE, "Checks");
+    if (v->checks.below > 0)
+        canvas_putf(&v->app->canvas, r, 0, col + 2, ROLE_MUTED, "%zu more below", v->checks.below);
     canvas_put_right(&v->app->canvas, r, 0, ROLE_MUTED, right.s);
 }
 
@@ -212,7 +215,8 @@ static void draw_step(struct view *view, struct app *a, struct rect r)
         draw_page(v, r);
         return;
     }
-    int want = form_height(&v->form, a);
+    bool typing = !v->in_checks && a->top == view;
+    int want = form_height(&v->form, a, typing, r.cols);
     int hint_rows = r.rows >= 14 ? 2 : 1;
     int most = r.rows - hint_rows - (v->count > 0 ? 5 : 1);
     if (v->in_checks && most > 3 && want > most / 2)
@@ -221,7 +225,7 @@ static void draw_step(struct view *view, struct app *a, struct rect r)
         want = most;
     if (want < 1)
         want = 1;
-    form_draw(&v->form, a, rect_rows(r, 0, want), !v->in_checks && a->top == view);
+    form_draw(&v->form, a, rect_rows(r, 0, want), typing);
     int at = want;
     if (!v->in_checks)
         form_draw_hint(&v->form, a, rect_rows(r, at, hint_rows));
@@ -233,8 +237,8 @@ static void draw_step(struct view *view, struct app *a, struct rect r)
     if (v->count == 0)
         return;
     place_cursor(v);
-    draw_heading(v, rect_rows(r, at, 1));
     list_draw(&v->checks, &a->canvas, rect_rows(r, at + 1, -1));
+    draw_heading(v, rect_rows(r, at, 1));
 }
 
 static void next_step(struct view_step *v)
@@ -378,6 +382,37 @@ static bool in_form(const struct view *v, const struct app *a)
     return !cself(v)->in_checks;
 }
 
+/* The field in focus, or NULL: it is on the fold, or in the checks. */
+static const struct field *focused(const struct view *v, const struct app *a)
+{
+    int field = form_field(&cself(v)->form);
+    return !cself(v)->in_checks && field >= 0 ? a->rows->fields[field] : NULL;
+}
+
+static bool on_list(const struct view *v, const struct app *a)
+{
+    const struct field *f = focused(v, a);
+    return f != NULL && f->pick != NULL;
+}
+
+static bool on_options(const struct view *v, const struct app *a)
+{
+    const struct field *f = focused(v, a);
+    return f != NULL && (f->kind == FIELD_CHOICE || f->kind == FIELD_SWITCH);
+}
+
+static bool on_fold(const struct view *v, const struct app *a)
+{
+    const struct form *f = &cself(v)->form;
+    (void)a;
+    return !cself(v)->in_checks && f->count > 0 && form_field(f) < 0 && !f->unfolded;
+}
+
+static bool on_other(const struct view *v, const struct app *a)
+{
+    return in_form(v, a) && !on_list(v, a) && !on_fold(v, a);
+}
+
 static bool has_checks(const struct view *v, const struct app *a)
 {
     (void)a;
@@ -403,7 +438,10 @@ static bool can_open(const struct view *v, const struct app *a)
 }
 
 static const struct key_row keys[] = {
-    {"Enter", "next", "to the next field; on the last one to the next step", in_form},
+    {"Enter", "next", "to the next field; on the last one to the next step", on_other},
+    {"Enter", "choose…", "opens the list; Enter there leads to the next field", on_list},
+    {"Enter", "show them", "shows the fields that are seldom needed", on_fold},
+    {"Space", "choose", "chooses the option; so does its number, or arrows and Enter", on_options},
     {"Enter", "take over", "takes over the answer that was found to work", can_take_over},
     {"Enter", "open", "the check in full: tried, got, why, what to do, who", can_open},
     {"→", NULL, "the check in full, also where Enter takes over", in_checks},

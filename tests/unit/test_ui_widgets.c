@@ -346,6 +346,26 @@ static void choice_in_a_row(void **state)
     picks(&ch, 2, 10, "(●) hard\n( ) soft\n");
 }
 
+/* Enter takes what was moved to; where nobody went, it takes nothing. */
+static void choice_takes_what_was_moved_to(void **state)
+{
+    (void)state;
+    static const struct choice_option options[] = {
+        {.label = "a"}, {.label = "b"}, {.label = "c", .refusal = "no"}};
+    struct choice ch = CHOICE_INIT;
+    assert_int_equal(choice_take(&ch), UI_IGNORED);
+    choice_set(&ch, options, 3, CHOICE_NONE);
+    assert_int_equal(choice_take(&ch), UI_IGNORED);
+    assert_int_equal(ch.chosen, CHOICE_NONE);
+    choose(&ch, "Right");
+    assert_int_equal(choice_take(&ch), UI_HANDLED | UI_REDRAW | UI_CHANGED);
+    assert_int_equal(ch.chosen, 1);
+    assert_int_equal(choice_take(&ch), UI_IGNORED);
+    choose(&ch, "Right");
+    assert_int_equal(choice_take(&ch), UI_HANDLED | UI_REDRAW); /* refused */
+    assert_int_equal(ch.chosen, 1);
+}
+
 static void choice_in_a_column(void **state)
 {
     (void)state;
@@ -380,6 +400,7 @@ int main(void)
         cmocka_unit_test(pager_follows_the_log),
         cmocka_unit_test(choice_in_a_row),
         cmocka_unit_test(choice_in_a_column),
+        cmocka_unit_test(choice_takes_what_was_moved_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
