@@ -33,7 +33,7 @@ const struct step step_emr = {
     .title = "EMR Serverless application",
     .intro = "Estuary merges changes into the tables with Spark jobs. They run here, in your AWS "
              "account: the application must take them by itself, and reach the internet.",
-    .needs = "AWS: credentials that may create EMR, IAM and S3 resources, or an AWS admin",
+    .needs = "AWS: credentials that may make EMR, IAM and S3 resources, or an admin",
     .link = "https://docs.aws.amazon.com/emr/latest/EMR-Serverless-UserGuide/getting-started.html",
     .fields = emr_fields,
     .checks = emr_checks,

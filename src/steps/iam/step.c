@@ -18,7 +18,7 @@ const struct step step_iam = {
     .intro = "Who the Spark jobs are in AWS, and who Estuary is. Both are planned against what "
              "stands, policies by what they allow and not by their text; then the new key does "
              "what Estuary's own test does, and what must be denied is tried as well.",
-    .needs = "AWS: the right to create a role, a user and an access key, or an AWS admin",
+    .needs = "AWS: the right to make a role, a user and a key, or an admin",
     .link = "https://docs.bauplanlabs.com/integrations/data-int-and-etl/estuary",
     .fields = iam_fields,
     .checks = iam_checks,

@@ -123,8 +123,7 @@ const struct step step_oauth = {
     .intro = "Estuary and its Spark jobs log in to Bauplan's catalog as an OAuth client. Make one "
              "on Bauplan's page, "
              "then enter it here: it is tried in each form they use.",
-    .needs =
-        "Bauplan: an OAuth client id and secret (beta, switched on for your account on request)",
+    .needs = "Bauplan: an OAuth client, id and secret (beta, on request)",
     .link = "https://app.bauplanlabs.com/oauth-apps",
     .fields = fields,
     .checks = oauth_checks,
