@@ -224,8 +224,24 @@ static void hard_deletes_of_drafts_are_refused(void **state)
     AUTO_OUTCOME *o = spec_judge(&w, "materialization.deletes");
     assert_int_equal(o->status, STATUS_FAILED);
     assert_has(o->why, "_meta");
-    assert_has(o->fix, "allow the discovery");
+    assert_has(o->fix, "Answer the Estuary token");
     assert_string_equal(o->suggest_value, "no");
+}
+
+/* With a login they are still to be discovered: nothing the operator did wrong. */
+static void hard_deletes_wait_for_the_discovery(void **state)
+{
+    (void)state;
+    AUTO_WORLD w;
+    spec_open(&w);
+    world_text(&w, "materialization.hard_delete", "yes");
+    struct secret *token = secret_new("a token", strlen("a token"));
+    world_answer(&w, "start.token", value_secret(token, NULL, NULL));
+    secret_unref(token);
+    AUTO_OUTCOME *o = spec_judge(&w, "materialization.deletes");
+    assert_int_equal(o->status, STATUS_WARNED);
+    assert_has(o->fix, "allow the discovery");
+    assert_null(o->suggest_value);
 }
 
 static void paces(void **state)
@@ -261,6 +277,7 @@ int main(void)
         cmocka_unit_test(the_keys_of_a_session_are_refused),
         cmocka_unit_test(a_role_that_is_still_to_be_made),
         cmocka_unit_test(hard_deletes_of_drafts_are_refused),
+        cmocka_unit_test(hard_deletes_wait_for_the_discovery),
         cmocka_unit_test(paces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

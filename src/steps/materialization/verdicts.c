@@ -154,6 +154,15 @@ static void run_deletes(struct run *run, struct outcome *out)
         outcome_pass(out, "deleted rows vanish with the next sync");
         return;
     }
+    if (run_secret(run, "start.token") != NULL) {
+        outcome_warn(out, "known after the discovery in the step Capture");
+        outcome_why(out, "Hard deletes need collections as Estuary writes them: a draft by hand "
+                         "lacks _meta, by which the connector tells a deleted row.");
+        outcome_fix(out, WHO_YOU,
+                    "Go on; once the capture user is made, allow the discovery there with Space "
+                    "(sluice check --deep).");
+        return;
+    }
     outcome_fail(out, "hard_delete",
                  "hard deletes need collections that Estuary discovered; %s is "
                  "a draft",
@@ -161,8 +170,8 @@ static void run_deletes(struct run *run, struct outcome *out)
     outcome_why(out, "A draft by hand lacks _meta, by which the connector tells a deleted row. "
                      "Rows would stay, as if nothing had been deleted.");
     outcome_fix(out, WHO_YOU,
-                "Answer the Estuary token in Start and allow the discovery in the step Capture "
-                "(sluice check --deep); or choose soft deletes.");
+                "Answer the Estuary token in Start, for Estuary to discover the tables; or choose "
+                "soft deletes.");
     outcome_suggest(out, "materialization.hard_delete", "no");
 }
 
