@@ -3,44 +3,88 @@
 #include "cli/args.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 
+#define FIRST_ID 256 /* of getopt: the row's index follows; below are letters */
+
+static int wrong(struct problem *err, const char *command, const char *fmt, const char *what)
+{
+    AUTO(xfree) char *why = xasprintf("%s%s", fmt, what);
+    problem_fail(err, PROBLEM_INPUT, "usage", "%s", why);
+    problem_fix(err, WHO_YOU, "see `sluice %s%s--help`", command != NULL ? command : "",
+                command != NULL ? " " : "");
+    return -1;
+}
+
+static int take_set(struct args *a, const char *value, struct problem *err)
+{
+    (void)err;
+    a->sets = xrealloc(a->sets, a->set_count + 1, sizeof(char *));
+    a->sets[a->set_count++] = value;
+    return 0;
+}
+
+static int take_timeout(struct args *a, const char *value, struct problem *err)
+{
+    char *end;
+    long v = strtol(value, &end, 10);
+    if (*end != '\0' || end == value || v < 1 || v > 86400)
+        return wrong(err, NULL, "--timeout wants seconds from 1 to 86400, not ", value);
+    a->timeout_s = (int)v;
+    return 0;
+}
+
+static int take_deep(struct args *a, const char *value, struct problem *err)
+{
+    if (value != NULL && strcmp(value, "costs") != 0)
+        return wrong(err, NULL, "--deep takes nothing or =costs, not =", value);
+    a->deep = true;
+    a->deep_costs = value != NULL;
+    return 0;
+}
+
 struct option_row {
     const char *name;
-    enum option_id id;
     char letter;          /* 0 none */
     const char *argument; /* NULL none; in brackets when it may be left out */
     bool common;
     const char *help;
+    size_t member; /* where it goes in struct args: a text, or a bool when there is no argument */
+    int (*take)(struct args *a, const char *value, struct problem *err); /* instead of that */
 };
 
+#define TO(name) offsetof(struct args, name), NULL
+#define BY(function) 0, function
+
 static const struct option_row rows[] = {
-    {"state", OPT_STATE, 0, "FILE", true, "state file (default: ./sluice.yaml)"},
-    {"answers", OPT_ANSWERS, 0, "FILE", true,
-     "answers, as the mapping under `answers:` of a state file"},
-    {"set", OPT_SET, 0, "FIELD=VALUE", true, "one answer; a secret as env:NAME or file:/absolute"},
-    {"passphrase-file", OPT_PASSPHRASE_FILE, 0, "FILE", true, "passphrase of the secrets file"},
-    {"ca-file", OPT_CA_FILE, 0, "FILE", true,
-     "PEM certificates trusted besides the system's (SLUICE_CA_FILE)"},
-    {"log", OPT_LOG, 0, "FILE", true, "append what is done to FILE, without secrets"},
-    {"timeout", OPT_TIMEOUT, 0, "S", true, "give up after S seconds"},
-    {"no-color", OPT_NO_COLOR, 0, NULL, true, "no colours (also: NO_COLOR)"},
-    {"json", OPT_JSON, 0, NULL, false, "the result as JSON"},
-    {"junit", OPT_JUNIT, 0, "FILE", false, "a JUnit report besides"},
-    {"deep", OPT_DEEP, 0, "[costs]", false,
-     "also probes that write and remove something; =costs: also those that cost"},
-    {"yes", OPT_YES, 0, NULL, false, "consent to the plan"},
-    {"reason", OPT_REASON, 0, "TEXT", false, "why the exception is right"},
-    {"plain", OPT_PLAIN, 0, NULL, false, "line by line, for screen readers and dumb terminals"},
-    {"output", OPT_OUTPUT, 'o', "DIR", false, "the folder to write (default: the pipeline's name)"},
-    {"secrets", OPT_SECRETS, 0, "FORM", false,
-     "sealed (where it can be had), placeholder, or plain"},
-    {"dry-run", OPT_DRY_RUN, 0, NULL, false, "for trial: nothing goes live"},
-    {"help", OPT_HELP, 'h', NULL, true, "this help"},
-    {"version", OPT_VERSION, 0, NULL, true, "the version"},
+    {"state", 0, "FILE", true, "state file (default: ./sluice.yaml)", TO(state)},
+    {"answers", 0, "FILE", true, "answers, as the mapping under `answers:` of a state file",
+     TO(answers)},
+    {"set", 0, "FIELD=VALUE", true, "one answer; a secret as env:NAME or file:/absolute",
+     BY(take_set)},
+    {"passphrase-file", 0, "FILE", true, "passphrase of the secrets file", TO(passphrase_file)},
+    {"ca-file", 0, "FILE", true, "PEM certificates trusted besides the system's (SLUICE_CA_FILE)",
+     TO(ca_file)},
+    {"log", 0, "FILE", true, "append what is done to FILE, without secrets", TO(log)},
+    {"timeout", 0, "S", true, "give up after S seconds", BY(take_timeout)},
+    {"no-color", 0, NULL, true, "no colours (also: NO_COLOR)", TO(no_color)},
+    {"json", 0, NULL, false, "the result as JSON", TO(json)},
+    {"junit", 0, "FILE", false, "a JUnit report besides", TO(junit)},
+    {"deep", 0, "[costs]", false,
+     "also probes that write and remove something; =costs: also those that cost", BY(take_deep)},
+    {"yes", 0, NULL, false, "consent to the plan", TO(yes)},
+    {"reason", 0, "TEXT", false, "why the exception is right", TO(reason)},
+    {"plain", 0, NULL, false, "line by line, for screen readers and dumb terminals", TO(plain)},
+    {"output", 'o', "DIR", false, "the folder to write (default: the pipeline's name)", TO(output)},
+    {"secrets", 0, "FORM", false, "sealed (where it can be had), placeholder, or plain",
+     TO(secrets)},
+    {"dry-run", 0, NULL, false, "for trial: nothing goes live", TO(dry_run)},
+    {"help", 'h', NULL, true, "this help", TO(help)},
+    {"version", 0, NULL, true, "the version", TO(version)},
 };
 
 int exit_worse(int a, int b)
@@ -64,89 +108,16 @@ static bool belongs(const struct option_row *row, const struct command *c)
     return false;
 }
 
-static int wrong(struct problem *err, const char *command, const char *fmt, const char *what)
+static int take(struct args *a, const struct option_row *row, const char *value,
+                struct problem *err)
 {
-    AUTO(xfree) char *why = xasprintf("%s%s", fmt, what);
-    problem_fail(err, PROBLEM_INPUT, "usage", "%s", why);
-    problem_fix(err, WHO_YOU, "see `sluice %s%s--help`", command != NULL ? command : "",
-                command != NULL ? " " : "");
-    return -1;
-}
-
-static int take_number(const char *text, int *out, struct problem *err)
-{
-    char *end;
-    long v = strtol(text, &end, 10);
-    if (*end != '\0' || end == text || v < 1 || v > 86400)
-        return wrong(err, NULL, "--timeout wants seconds from 1 to 86400, not ", text);
-    *out = (int)v;
-    return 0;
-}
-
-static int take(struct args *a, int id, const char *value, struct problem *err)
-{
-    switch (id) {
-    case OPT_STATE:
-        a->state = value;
-        break;
-    case OPT_ANSWERS:
-        a->answers = value;
-        break;
-    case OPT_PASSPHRASE_FILE:
-        a->passphrase_file = value;
-        break;
-    case OPT_CA_FILE:
-        a->ca_file = value;
-        break;
-    case OPT_LOG:
-        a->log = value;
-        break;
-    case OPT_JUNIT:
-        a->junit = value;
-        break;
-    case OPT_REASON:
-        a->reason = value;
-        break;
-    case OPT_OUTPUT:
-        a->output = value;
-        break;
-    case OPT_SECRETS:
-        a->secrets = value;
-        break;
-    case OPT_NO_COLOR:
-        a->no_color = true;
-        break;
-    case OPT_JSON:
-        a->json = true;
-        break;
-    case OPT_YES:
-        a->yes = true;
-        break;
-    case OPT_PLAIN:
-        a->plain = true;
-        break;
-    case OPT_DRY_RUN:
-        a->dry_run = true;
-        break;
-    case OPT_HELP:
-        a->help = true;
-        break;
-    case OPT_VERSION:
-        a->version = true;
-        break;
-    case OPT_TIMEOUT:
-        return take_number(value, &a->timeout_s, err);
-    case OPT_SET:
-        a->sets = xrealloc(a->sets, a->set_count + 1, sizeof(char *));
-        a->sets[a->set_count++] = value;
-        break;
-    case OPT_DEEP:
-        if (value != NULL && strcmp(value, "costs") != 0)
-            return wrong(err, NULL, "--deep takes nothing or =costs, not =", value);
-        a->deep = true;
-        a->deep_costs = value != NULL;
-        break;
-    }
+    char *member = (char *)a + row->member;
+    if (row->take != NULL)
+        return row->take(a, value, err);
+    if (row->argument != NULL)
+        memcpy(member, &value, sizeof value);
+    else
+        memcpy(member, &(bool){true}, sizeof(bool));
     return 0;
 }
 
@@ -160,8 +131,10 @@ static const struct command *find_command(const char *name)
 
 static const struct option_row *row_of(int id)
 {
+    if (id >= FIRST_ID)
+        return &rows[id - FIRST_ID];
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if ((int)rows[i].id == id || (id != 0 && rows[i].letter == id))
+        if (rows[i].letter != 0 && rows[i].letter == id)
             return &rows[i];
     return NULL;
 }
@@ -175,18 +148,17 @@ int args_parse(int argc, char **argv, struct args *out, struct problem *err)
         int has = rows[i].argument == NULL     ? no_argument
                   : rows[i].argument[0] == '[' ? optional_argument
                                                : required_argument;
-        long_options[i] = (struct option){rows[i].name, has, NULL, (int)rows[i].id};
+        long_options[i] = (struct option){rows[i].name, has, NULL, FIRST_ID + (int)i};
     }
     *out = (struct args){.command = &commands[0]};
     opterr = 0;
     optind = 0; /* glibc: start anew, so that tests may parse twice */
     for (;;) {
-        int at = optind > 0 ? optind : 1;
         int id = getopt_long(argc, argv, ":ho:", long_options, NULL);
         if (id == -1)
             break;
         if (id == ':')
-            return wrong(err, NULL, "a value is missing after ", argv[at]);
+            return wrong(err, NULL, "a value is missing after --", row_of(optopt)->name);
         const struct option_row *row = row_of(id);
         if (id == '?' || row == NULL) {
             /* of "-xh" the x is unknown, and optind stands still */
@@ -194,7 +166,7 @@ int args_parse(int argc, char **argv, struct args *out, struct problem *err)
             const char letter[] = {'-', (char)optopt, '\0'};
             return wrong(err, NULL, "unknown option ", whole ? argv[optind - 1] : letter);
         }
-        if (take(out, (int)row->id, optarg, err) != 0)
+        if (take(out, row, optarg, err) != 0)
             return -1;
         if (given_count < ARRAY_LEN(given))
             given[given_count++] = row;

@@ -23,28 +23,6 @@ enum exit_code {
 /* Of several codes the first of 5, 3, 1, 4, 2 counts. */
 int exit_worse(int a, int b);
 
-enum option_id {
-    OPT_STATE = 256,
-    OPT_ANSWERS,
-    OPT_SET,
-    OPT_PASSPHRASE_FILE,
-    OPT_CA_FILE,
-    OPT_NO_COLOR,
-    OPT_LOG,
-    OPT_TIMEOUT,
-    OPT_JSON,
-    OPT_JUNIT,
-    OPT_DEEP,
-    OPT_YES,
-    OPT_REASON,
-    OPT_PLAIN,
-    OPT_OUTPUT,
-    OPT_SECRETS,
-    OPT_DRY_RUN,
-    OPT_HELP,
-    OPT_VERSION
-};
-
 struct args {
     const struct command *command;
     bool command_given; /* else it is the default one */
