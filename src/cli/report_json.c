@@ -81,9 +81,12 @@ void report_checks_json(struct session *s, const struct selection *sel, bool ok,
 /* --- as the state knows it
  * ----------------------------------------------------------------------- */
 
-static void kept_view(struct session *s, const struct review_row *r, struct check_view *out)
+/* o: what is kept of the row's outcome, so that a process that ran the check says the same as one
+ * that read of it. */
+static void kept_view(struct session *s, const struct review_row *r, const struct outcome *o,
+                      struct check_view *out)
 {
-    *out = (struct check_view){.outcome = r->outcome,
+    *out = (struct check_view){.outcome = o,
                                .stale = r->group == REVIEW_STALE,
                                .accepted = wizard_accepted(s->wizard, r->check)};
     out->status = r->group == REVIEW_ACCEPTED ? STATUS_ACCEPTED
@@ -107,8 +110,11 @@ void report_kept_json(struct session *s, struct text *out)
     json_begin(&w, '[');
     for (size_t i = 0; i < r.count; i++) {
         struct check_view v;
-        kept_view(s, &r.rows[i], &v);
+        const struct outcome *last = r.rows[i].outcome;
+        struct outcome *kept = last != NULL ? state_kept_outcome(last) : NULL;
+        kept_view(s, &r.rows[i], kept, &v);
         add_check(s, &w, r.rows[i].check, &v);
+        outcome_unref(kept);
     }
     json_end(&w, ']');
     json_end(&w, '}');

@@ -146,6 +146,29 @@ struct node *state_kept_fact(const struct state *s, const struct wizard *w, cons
     return kept != NULL ? node_copy(kept) : NULL;
 }
 
+static bool is_bad(const struct outcome *o)
+{
+    return o->status == STATUS_FAILED || o->status == STATUS_WARNED ||
+           o->status == STATUS_UNREACHABLE;
+}
+
+struct outcome *state_kept_outcome(const struct outcome *o)
+{
+    struct outcome *kept = outcome_new();
+    bool bad = is_bad(o);
+    kept->status = o->status;
+    kept->at = o->at;
+    kept->digest = o->digest;
+    kept->plain = o->plain;
+    kept->line = xstrdup(o->line);
+    kept->kind = bad && o->kind == PROBLEM_REFUSED ? o->kind : PROBLEM_NONE;
+    kept->code = bad ? xstrdup(o->code) : NULL;
+    kept->why = bad ? xstrdup(o->why) : NULL;
+    kept->fix = bad ? xstrdup(o->fix) : NULL;
+    kept->who = bad && o->fix != NULL ? o->who : WHO_YOU;
+    return kept;
+}
+
 static void fill_check(struct node *n, const struct outcome *o)
 {
     char hex[DIGEST_HEX];
@@ -157,8 +180,7 @@ static void fill_check(struct node *n, const struct outcome *o)
     digest_hex(&o->plain, hex);
     node_set_text(n, "plain", digest_none(&o->plain) ? NULL : hex);
     node_set_text(n, "line", o->line);
-    bool bad =
-        o->status == STATUS_FAILED || o->status == STATUS_WARNED || o->status == STATUS_UNREACHABLE;
+    bool bad = is_bad(o);
     bool refused = bad && o->kind == PROBLEM_REFUSED; /* not to be repeated after a restart */
     node_set_text(n, "kind", refused ? problem_kind_name(o->kind) : NULL);
     node_set_text(n, "code", bad ? o->code : NULL);
