@@ -103,11 +103,11 @@ static int can_export(void *ctx, struct problem *err)
     return export_possible(ctx, err);
 }
 
-static int export(void *ctx, bool draft, struct exported *out, struct problem *err)
+static int export(void *ctx, bool placeholders, struct exported *out, struct problem *err)
 {
     AUTO_EXPORT_DONE done = {0};
     AUTO_PROBLEM p = PROBLEM_INIT;
-    struct export_asked asked = {.form = draft ? "placeholder" : NULL};
+    struct export_asked asked = {.form = placeholders ? "placeholder" : NULL};
     if (export_folder(ctx, &asked, &done, &p) != 0) {
         if (p.kind == PROBLEM_CONFLICT && p.code != NULL && strcmp(p.code, "folder") == 0)
             problem_fix(&p, WHO_YOU,

@@ -135,7 +135,7 @@ static int of_field(struct wizard *w, int field, const struct check *c, struct p
     const struct field *f = wizard_rows(w)->fields[field];
     wizard_field_problem(w, field, &p);
     problem_fail(err, PROBLEM_INPUT, PAGE_MISSING, "%s: %s", f->id, p.what);
-    problem_why(err, "It is needed for: %s", c->title);
+    problem_why(err, "%s needs it: %s", c->id, c->title);
     if (p.fix != NULL)
         problem_fix(err, p.who, "%s", p.fix);
     else
@@ -150,10 +150,10 @@ static int of_outcome(const struct check *c, const struct check_view *v, struct 
                              : v->status == STATUS_CANCELLED ? PROBLEM_CANCELLED
                              : o->kind != PROBLEM_NONE       ? o->kind
                                                              : PROBLEM_CONFLICT;
-    problem_fail(err, kind, o->code != NULL ? o->code : c->id, "%s: %s", c->title,
-                 o->line != NULL             ? o->line
-                 : kind == PROBLEM_CANCELLED ? "cancelled"
-                                             : "no result");
+    const char *line = o->line != NULL             ? o->line
+                       : kind == PROBLEM_CANCELLED ? "cancelled"
+                                                   : "no result";
+    problem_fail(err, kind, o->code != NULL ? o->code : c->id, "%s: %s", c->id, line);
     if (o->why != NULL)
         problem_why(err, "%s", o->why);
     if (o->fix != NULL)
@@ -176,14 +176,14 @@ int page_why(struct wizard *w, const struct page_action *a, struct problem *err)
         return of_field(w, field, c, err);
     wizard_check_view(w, check, &v);
     if (v.status == STATUS_WAITING) {
-        problem_fail(err, PROBLEM_INPUT, PAGE_MISSING, "%s: waits for: %s", c->title, v.waits);
+        problem_fail(err, PROBLEM_INPUT, PAGE_MISSING, "%s waits for: %s", c->id, v.waits);
         problem_fix(err, WHO_YOU, "have that done first; sluice check %s says more",
                     rows_step_of(wizard_rows(w), c->id)->id);
         return -1;
     }
     if (v.outcome != NULL && !v.stale)
         return of_outcome(c, &v, err);
-    problem_fail(err, PROBLEM_CANCELLED, PAGE_NOT_PROVED, "%s: was not run", c->title);
+    problem_fail(err, PROBLEM_CANCELLED, PAGE_NOT_PROVED, "%s was not run", c->id);
     return -1;
 }
 

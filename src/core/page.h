@@ -17,7 +17,7 @@ struct wizard;
 #define PAGE_NOT_PROVED "unproved" /* code: it was not run, or to no end */
 
 enum page_act {
-    PAGE_EXPORT, /* writes the folder; in its best form once `first` stands, else as a draft */
+    PAGE_EXPORT, /* writes the folder; with placeholders for the secrets unless `first` stands */
     PAGE_CHECK,  /* runs the check that `first` names and shows it */
     PAGE_UNDO    /* shows what was made and can be taken back */
 };

@@ -101,12 +101,12 @@ void app_want_step(struct app *a, int step, bool deep, bool again)
             engine_want(a->engine, (int)i, EFFECT_PROBES, again);
 }
 
-void app_want_begun(struct app *a, bool deep)
+void app_want_begun(struct app *a, bool deep, bool again)
 {
     struct snapshot *now = wizard_snapshot(a->wizard);
     for (size_t i = 0; i < a->rows->step_count; i++)
         if (a->rows->steps[i]->begun == NULL || a->rows->steps[i]->begun(now))
-            app_want_step(a, (int)i, deep, false);
+            app_want_step(a, (int)i, deep, again);
     snapshot_unref(now);
 }
 
@@ -197,11 +197,16 @@ static void draw_stack(struct view *v, struct app *a, struct rect body)
 
 static void draw(struct app *a)
 {
+    for (struct view *v = a->top; v != NULL; v = v->below)
+        if (v->ops->tick != NULL)
+            v->ops->tick(v, a);
     canvas_resize(&a->canvas, term_rows(a->term), term_cols(a->term));
     canvas_clear(&a->canvas);
     struct rect body = frame_draw(a);
     if (body.rows > 0 && a->top != NULL)
         draw_stack(a->top, a, body);
+    if (body.rows > 0)
+        frame_draw_footer(a);
     term_draw(a->term, &a->canvas);
 }
 
@@ -283,7 +288,7 @@ static void observe(void *ctx, const struct event *ev)
         if (v->ops->event != NULL)
             v->ops->event(v, a, ev);
     if (ev->kind == EVENT_APPLY_DONE)
-        app_want_begun(a, true);
+        app_want_begun(a, true, false);
     if (a->save_due == 0)
         a->save_due = clock_ms() + SAVE_DELAY_MS;
 }

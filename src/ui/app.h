@@ -36,6 +36,9 @@ struct view_ops {
     void (*draw)(struct view *v, struct app *a, struct rect body);
     unsigned (*key)(struct view *v, struct app *a, const struct key *k);  /* enum ui_result */
     void (*event)(struct view *v, struct app *a, const struct event *ev); /* NULL = nothing */
+    /* Before each drawing, also while another view lies above: for what ends without an event. NULL
+     * = nothing; leaves the stack as it is. */
+    void (*tick)(struct view *v, struct app *a);
     void (*free)(struct view *v);
     const struct key_row *keys; /* ends with keys NULL */
 };
@@ -94,7 +97,7 @@ void app_run_check(struct app *a, int check);
 /* Wants the reading checks of a step, and the probes consented to when `deep`. */
 void app_want_step(struct app *a, int step, bool deep, bool again);
 /* Likewise of every step that has begun: of what nobody has answered yet nothing is asked. */
-void app_want_begun(struct app *a, bool deep);
+void app_want_begun(struct app *a, bool deep, bool again);
 
 /* The views (each in its own file view_*.c). */
 struct view *view_step_new(struct app *a);

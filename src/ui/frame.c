@@ -141,8 +141,10 @@ static void add_keys(struct app *a, const struct view *v, const struct key_row *
     }
 }
 
-static void draw_footer(struct app *a, struct rect r)
+void frame_draw_footer(struct app *a)
 {
+    struct rect all = canvas_rect(&a->canvas);
+    struct rect r = rect_rows(all, all.rows - 1, 1);
     AUTO_TEXT keys = TEXT_INIT;
     if (a->top != NULL)
         add_keys(a, a->top, view_keys(a->top), &keys);
@@ -183,6 +185,5 @@ struct rect frame_draw(struct app *a)
                           0, 0, a->notice_role, a->notice);
         body.rows--;
     }
-    draw_footer(a, rect_rows(all, all.rows - 1, 1));
     return rect_cols(body, 1, body.cols - 2);
 }

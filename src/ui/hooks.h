@@ -20,9 +20,9 @@ struct front_hooks {
     void *ctx;
     /* Could it be written, in whichever form? -1 and why not. */
     int (*can_export)(void *ctx, struct problem *err);
-    /* Writes the folder beside the state file, in the best form to be had; as a draft without
-     * secrets when that is wanted. -1: nothing is written. exported_release it. */
-    int (*export)(void *ctx, bool draft, struct exported *out, struct problem *err);
+    /* Writes the folder beside the state file, in the best form to be had, or with placeholders
+     * where secrets belong. -1: nothing is written. exported_release it. */
+    int (*export)(void *ctx, bool placeholders, struct exported *out, struct problem *err);
 };
 
 void exported_release(struct exported *e);

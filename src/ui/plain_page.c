@@ -78,9 +78,9 @@ static bool prove(struct plain *p, int check, bool *yes)
     return true;
 }
 
-/* *draft: what comes first is not to be had, and the operator takes a draft; *goes false: not that
- * either. */
-static bool prove_first(struct plain *p, const struct page_action *a, bool *draft, bool *goes)
+/* *without: what comes first is not to be had, and the operator takes placeholders; *goes false:
+ * not that either. */
+static bool prove_first(struct plain *p, const struct page_action *a, bool *without, bool *goes)
 {
     int due[PAGE_FIRST_MAX];
     AUTO_PROBLEM why = PROBLEM_INIT;
@@ -93,12 +93,12 @@ static bool prove_first(struct plain *p, const struct page_action *a, bool *draf
     if (count > 0 && yes && !plain_run_wanted(p))
         return false;
     *goes = true;
-    *draft = page_why(p->wizard, a, &why) != 0;
-    if (!*draft)
+    *without = page_why(p->wizard, a, &why) != 0;
+    if (!*without)
         return true;
     if (yes)
         plain_say_problem(p, &why);
-    return plain_yes(p, false, goes, "Write a draft, with placeholders where secrets belong?");
+    return plain_yes(p, false, goes, "Write it with placeholders where secrets belong?");
 }
 
 /* --- the actions
@@ -109,11 +109,11 @@ static bool export(struct plain *p, const struct page_action *a)
     AUTO_PROBLEM why = PROBLEM_INIT;
     AUTO_EXPORTED done = {0};
     const struct front_hooks *hooks = p->hooks;
-    bool draft, goes = false;
+    bool without, goes = false;
     bool can = hooks->can_export(hooks->ctx, &why) == 0;
-    if (can && !prove_first(p, a, &draft, &goes))
+    if (can && !prove_first(p, a, &without, &goes))
         return false;
-    if (!goes || hooks->export(hooks->ctx, draft, &done, &why) != 0) {
+    if (!goes || hooks->export(hooks->ctx, without, &done, &why) != 0) {
         plain_say(p, "Not written.");
         if (why.kind != PROBLEM_NONE)
             plain_say_problem(p, &why);

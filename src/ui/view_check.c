@@ -6,6 +6,8 @@
 #include "ui/app.h"
 #include "ui/pager.h"
 
+#define LABEL_COLS 11 /* "Fails when" */
+
 struct view_check {
     struct view view;
     int check;
@@ -113,6 +115,32 @@ static void draw_running(struct app *a, const struct check_view *state, struct r
     canvas_put_elided(&a->canvas, r, 1, 2, ROLE_WAIT, doing.s);
 }
 
+/* The check it waits for, directly or not, that runs; -1 = none does. */
+static int running_first(struct app *a, int check)
+{
+    struct check_view state = {0};
+    while (check >= 0 && !state.running) {
+        check = wizard_check_first(a->wizard, check);
+        if (check >= 0)
+            wizard_check_view(a->wizard, check, &state);
+    }
+    return check;
+}
+
+static void draw_running_first(struct app *a, int check, struct rect r)
+{
+    struct check_view state;
+    int first = running_first(a, check);
+    if (first < 0)
+        return;
+    wizard_check_view(a->wizard, first, &state);
+    AUTO_TEXT line = TEXT_INIT;
+    text_addf(&line, "first: %s", a->rows->checks[first]->title);
+    if (state.doing != NULL)
+        text_addf(&line, ", %s", state.doing);
+    canvas_put_elided(&a->canvas, r, 1, 2, ROLE_WAIT, line.s);
+}
+
 static void draw_check(struct view *view, struct app *a, struct rect r)
 {
     struct view_check *v = self(view);
@@ -125,6 +153,8 @@ static void draw_check(struct view *view, struct app *a, struct rect r)
     canvas_putf(&a->canvas, r, 0, 2, ROLE_TITLE, "%s · %s", c->id, severity_name(c->severity));
     if (state.running)
         draw_running(a, &state, r);
+    else if (state.status == STATUS_WAITING)
+        draw_running_first(a, v->check, r);
     pager_draw(&v->pager, &a->canvas, rect_rows(r, 2, -1));
 }
 
@@ -206,5 +236,6 @@ struct view *view_check_new(struct app *a, int check)
     v->view.ops = &ops;
     v->check = check;
     v->pager = PAGER_INIT;
+    v->pager.label_cols = LABEL_COLS;
     return &v->view;
 }

@@ -39,15 +39,29 @@ static struct view_export *self(struct view *v)
 
 #define ON(stage) (1u << (stage))
 
+/* Nobody allows what stands below the edge of the screen. */
+static bool all_seen(const struct view *v, const struct app *a)
+{
+    (void)a;
+    return pager_at_end(&((const struct view_export *)v)->pager);
+}
+
+static bool more_to_see(const struct view *v, const struct app *a)
+{
+    return !all_seen(v, a);
+}
+
 static const struct {
     unsigned stages;
     struct key_row row;
 } rows[] = {
-    {ON(STAGE_ASK), {"Space", "allow it", "allows what is named, then writes the folder", NULL}},
+    {ON(STAGE_ASK),
+     {"Space", "allow it", "allows what is named, then writes the folder", all_seen}},
+    {ON(STAGE_ASK), {"Space", "read on", "scrolls to what is to be allowed", more_to_see}},
     {ON(STAGE_STUCK) | ON(STAGE_FAILED), {"Enter", "", "to where it is settled", NULL}},
     {ON(STAGE_STUCK) | ON(STAGE_FAILED), {"x", "again", "tries once more", NULL}},
     {ON(STAGE_ASK) | ON(STAGE_STUCK),
-     {"d", "draft", "writes the folder with placeholders where secrets belong", NULL}},
+     {"d", "placeholders", "writes the folder with placeholders where secrets belong", NULL}},
     {ON(STAGE_WRITTEN), {"Ctrl-Y", "copy the path", "copies where it lies", NULL}},
     {ON(STAGE_PROVE), {"Ctrl-C", "cancel", "cancels what runs; nothing is written", NULL}},
     {~0u, {"F1", "help", "this help (?)", NULL}},
@@ -84,9 +98,13 @@ static void add_first(const struct view_export *v, struct text *out)
     size_t count = page_due(v->app->wizard, v->action, due);
     for (size_t i = 0; i < count; i++) {
         const struct check *c = v->app->rows->checks[due[i]];
-        add(out, i == 0 ? "First" : "", c->title);
+        const struct step *s = rows_step_of(v->app->rows, c->id);
+        text_addf(out, "%s\t%s %s: %s\n", i == 0 ? "First" : "", s->number, s->name, c->title);
         add(out, "", c->touches);
     }
+    add(out, "Then",
+        "the folder is written; d writes it at once, with placeholders where secrets "
+        "belong");
 }
 
 static void add_problem(const struct view_export *v, struct text *out)
@@ -139,12 +157,12 @@ static void set_stage(struct view_export *v, enum stage stage)
 /* --- doing
  * --------------------------------------------------------------------------------------- */
 
-static void write_folder(struct view_export *v, bool draft)
+static void write_folder(struct view_export *v, bool placeholders)
 {
     const struct front_hooks *hooks = v->app->hooks;
     problem_release(&v->why);
     exported_release(&v->done);
-    bool written = hooks->export(hooks->ctx, draft, &v->done, &v->why) == 0;
+    bool written = hooks->export(hooks->ctx, placeholders, &v->done, &v->why) == 0;
     set_stage(v, written ? STAGE_WRITTEN : STAGE_FAILED);
 }
 
@@ -179,18 +197,19 @@ static void begin(struct view_export *v)
         set_stage(v, STAGE_ASK);
 }
 
-/* At each drawing, which follows whatever the engine reports. What was wished for and cannot run is
- * dropped without an event; so it has ended when nothing is left to run. */
-static void see_how_it_goes(struct view_export *v)
+/* What was wished for and cannot run is dropped without an event; so it has ended when nothing is
+ * left to run. */
+static void see_how_it_goes(struct view *view, struct app *a)
 {
+    struct view_export *v = self(view);
     int due[PAGE_FIRST_MAX];
     if (v->stage != STAGE_PROVE)
         return;
-    if (page_due(v->app->wizard, v->action, due) == 0) {
+    if (page_due(a->wizard, v->action, due) == 0) {
         write_folder(v, false);
-    } else if (!engine_busy(v->app->engine)) {
+    } else if (!engine_busy(a->engine)) {
         problem_release(&v->why);
-        page_why(v->app->wizard, v->action, &v->why);
+        page_why(a->wizard, v->action, &v->why);
         set_stage(v, STAGE_STUCK);
     }
 }
@@ -217,12 +236,11 @@ static void draw_export(struct view *view, struct app *a, struct rect r)
     } heads[] = {
         [STAGE_ASK] = {MARK_PENDING, "Not written yet"},
         [STAGE_PROVE] = {MARK_RUNNING, "Proving first"},
-        [STAGE_STUCK] = {MARK_FAILED, "Not written: only a draft is to be had"},
+        [STAGE_STUCK] = {MARK_FAILED, "Not written: what comes first is not to be had"},
         [STAGE_FAILED] = {MARK_FAILED, "Not written"},
         [STAGE_WRITTEN] = {MARK_PASSED, "Written"},
     };
     struct view_export *v = self(view);
-    see_how_it_goes(v);
     app_put_mark(a, r, 0, 0, heads[v->stage].mark);
     int col = canvas_put(&a->canvas, r, 0, 2, ROLE_TITLE, heads[v->stage].words);
     if (v->stage == STAGE_PROVE)
@@ -240,7 +258,7 @@ static unsigned key_export(struct view *view, struct app *a, const struct key *k
         if (v->stage == STAGE_PROVE)
             app_notice(a, ROLE_HINT, "nothing is written; what runs goes on");
         app_pop(a);
-    } else if (v->stage == STAGE_ASK && key_is(k, " ")) {
+    } else if (v->stage == STAGE_ASK && key_is(k, " ") && all_seen(view, a)) {
         prove_first(v);
     } else if (refused && key_is(k, "x")) {
         begin(v);
@@ -268,6 +286,7 @@ static const struct view_ops ops = {.name = "export",
                                     .title = "Export",
                                     .draw = draw_export,
                                     .key = key_export,
+                                    .tick = see_how_it_goes,
                                     .free = free_export};
 
 struct view *view_export_new(struct app *a, const struct page_action *action)

@@ -95,9 +95,8 @@ static bool acts(struct view_page *v, struct app *a, const struct key *k)
 /* The page tells of all steps. */
 static void check_all(struct app *a)
 {
-    for (size_t i = 0; i < a->rows->step_count; i++)
-        app_want_step(a, (int)i, true, true);
-    app_notice(a, ROLE_HINT, "everything is checked again; Ctrl-C cancels");
+    app_want_begun(a, true, true);
+    app_notice(a, ROLE_HINT, "everything is checked again");
 }
 
 static unsigned key_page(struct view *view, struct app *a, const struct key *k)

@@ -273,8 +273,8 @@ struct view *view_plan_new(struct app *a, int step)
     v->pager = PAGER_INIT;
     plan_init(&v->plan);
     list_init(&v->list, &source, v);
-    if (step < 0)
-        app_want_begun(a, false); /* after a resume nothing but the step at hand was looked at */
+    if (step < 0) /* after a resume nothing but the step at hand was looked at */
+        app_want_begun(a, false, false);
     refresh(v);
     return &v->view;
 }
