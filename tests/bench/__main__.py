@@ -30,7 +30,7 @@ PARTS: dict[str, Part] = {
     "frame": lambda world, given: first_frame.measure(world.program, world.folder / "frame", 5 if given.quick else 21),
     "postgres": lambda world, given: postgres_survey.measure(world, 3 if given.quick else 11),
     "aws": lambda world, given: aws_speed.measure(world, 3 if given.quick else 11, _cli_runs(given)),
-    "keys": lambda world, given: key_paint.measure(world, *(1, 40) if given.quick else (3, 100)),
+    "keys": lambda world, given: key_paint.measure(world, 50 if given.quick else 300),
 }
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from tests.e2e.terminal import PATIENCE, Terminal
 
 ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()*+][0-9A-Za-z]|[ -/]*[0-~])")
+LATEST = 0.7             # seconds after the last key
 PAUSE = (0.020, 0.060)   # seconds between keys: a fast typist, and never in step with anything
 
 
@@ -124,7 +125,7 @@ def key_to_paint(terminal: Terminal, keys: list[tuple[bytes, str]], value: Calla
                 break
             written.append(time.monotonic())
             os.write(terminal.master, keys[len(written) - 1][0])
-            due = written[-1] + (dice.uniform(*PAUSE) if len(written) < len(keys) else 1.0)
+            due = written[-1] + (dice.uniform(*PAUSE) if len(written) < len(keys) else LATEST)
     finally:
         gc.enable()
     return _shown(terminal, keys, value, written, pieces)
