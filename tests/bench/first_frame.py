@@ -54,6 +54,7 @@ def measure(program: Path, folder: Path, count: int) -> list[Figure]:
 
     return [figure("exec to first frame, beside whiptail", "ms", "seconds", 1000, 3),
             figure("peak memory at first frame, RSS", "MB", "peak_kb", 1 / 1024, 2.5),
+            # The least certain of them: it falls with each other process that has the same libraries.
             figure("memory at first frame, PSS", "MB", "pss_kb", 1 / 1024, 2.5)]
 
 
