@@ -17,6 +17,7 @@
 #include "core/mem.h"
 #include "core/run.h"
 #include "net/net.h"
+#include "probe.h"
 
 const struct aws_tags probe_tags = {"7f3c9a", "probe"};
 
@@ -133,17 +134,6 @@ static const struct probe_command own[] = {
 static const struct probe_command *const all[] = {own,       probe_iam, probe_s3,
                                                   probe_emr, probe_ec2, probe_judge};
 
-static void failed(struct json_writer *w, const struct problem *e)
-{
-    json_pair_text(w, "kind", problem_kind_name(e->kind));
-    json_pair_text(w, "code", e->code);
-    json_pair_text(w, "what", e->what);
-    json_pair_text(w, "why", e->why);
-    json_pair_text(w, "fix", e->fix);
-    json_pair_text(w, "who", problem_who_name(e->who));
-    json_pair_text(w, "evidence", e->evidence);
-}
-
 static void answer(struct probe *p, int (*command)(struct probe *))
 {
     AUTO_TEXT result = TEXT_INIT;
@@ -159,7 +149,7 @@ static void answer(struct probe *p, int (*command)(struct probe *))
     json_pair_bool(&w, "ok", rc == 0);
     json_pair_number(&w, "skew", atomic_load(p->client.skew));
     if (rc != 0)
-        failed(&w, &err);
+        probe_problem(&w, &err);
     json_end(&w, '}');
     printf("%.*s%s%s}\n", (int)line.len - 1, line.s, rc == 0 ? ",\"result\":" : "",
            rc == 0 ? result.s : "");
@@ -180,16 +170,8 @@ static void serve(struct net *net, struct probe *p, int deadline_ms)
     char *line = NULL;
     size_t room = 0;
     while (getline(&line, &room, stdin) > 0) {
-        char *word[9] = {0}, *at = line;
-        line[strcspn(line, "\n")] = '\0';
-        for (size_t i = 0; i < 8 && at != NULL; i++) {
-            word[i] = at;
-            at = strchr(at, '\t');
-            if (at != NULL)
-                *at++ = '\0';
-            if (strcmp(word[i], "-") == 0)
-                word[i] = NULL;
-        }
+        char *word[8];
+        probe_words(line, word, ARRAY_LEN(word), NULL);
         const struct probe_command *command = command_of(word[0]);
         if (command == NULL) {
             fprintf(stderr, "no command %s\n", word[0] != NULL ? word[0] : "");

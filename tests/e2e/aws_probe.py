@@ -12,11 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.services import places
-
-SOURCES = sorted(Path(__file__).parent.glob("aws_probe*.c"))
-LAYERS = ("aws", "net", "core")
-LIBRARIES = "-lcurl -lpq -lssl -lcrypto -lcjson -lexpat -lyaml -lutf8proc -lpthread".split()
+from tests.e2e import probes
 
 
 def digest(text: str) -> str:
@@ -24,29 +20,9 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _cached(build: Path, name: str) -> str:
-    for line in (build / "CMakeCache.txt").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return line.split("=", 1)[1]
-    return ""
-
-
 @pytest.fixture(scope="session")
 def probe_program(tmp_path_factory) -> Path:
-    """aws_probe, built with the compiler, sanitizers and static layers of the build under test."""
-    build = Path(os.environ.get("SLUICE_BIN", places.BUILD / "asan" / "sluice")).resolve().parent
-    layers = [build / f"libsluice_{name}.a" for name in LAYERS]
-    for layer in layers:
-        if not layer.exists():
-            pytest.fail(f"{layer} is not built: scripts/test builds it", pytrace=False)
-    program = tmp_path_factory.mktemp("probe") / "aws_probe"
-    sanitizers = _cached(build, "SLUICE_SANITIZE")
-    compiler = _cached(build, "CMAKE_C_COMPILER") or "cc"
-    command = [compiler, "-std=c17", "-D_GNU_SOURCE", "-g", f"-I{places.REPO / 'src'}", f"-I{SOURCES[0].parent}"]
-    command += [f"-fsanitize={sanitizers}"] if sanitizers else []
-    done = subprocess.run([*command, "-o", program, *SOURCES, *layers, *LIBRARIES], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return program
+    return probes.build(tmp_path_factory.mktemp("probe"), "aws_probe", "aws", "net", "core")
 
 
 class Answer(SimpleNamespace):

@@ -19,6 +19,7 @@
 #include "core/secret.h"
 #include "estuary/draft.h"
 #include "net/net.h"
+#include "probe.h"
 
 struct probe {
     struct run *run;
@@ -155,18 +156,6 @@ static void write_complaints(struct json_writer *w, const struct estuary_complai
     json_end(w, ']');
 }
 
-static void write_problem(struct json_writer *w, const struct problem *e)
-{
-    json_pair_text(w, "kind", problem_kind_name(e->kind));
-    json_pair_text(w, "code", e->code);
-    json_pair_text(w, "what", e->what);
-    json_pair_text(w, "why", e->why);
-    json_pair_text(w, "fix", e->fix);
-    json_pair_text(w, "who", problem_who_name(e->who));
-    json_pair_text(w, "evidence", e->evidence);
-    json_pair_text(w, "copy", e->copy);
-}
-
 static void answer(struct probe *p, const struct command *command)
 {
     AUTO_TEXT result = TEXT_LIMITED((size_t)64 << 20), line = TEXT_LIMITED((size_t)64 << 20);
@@ -180,7 +169,7 @@ static void answer(struct probe *p, const struct command *command)
     json_begin(&w, '{');
     json_pair_bool(&w, "ok", rc == 0);
     if (rc != 0)
-        write_problem(&w, &err);
+        probe_problem(&w, &err);
     write_complaints(&w, &p->complaints);
     json_key(&w, "result");
     json_add_letters(&w, result.s);
@@ -196,16 +185,8 @@ static void serve(struct probe *p)
     char *line = NULL, empty[] = "";
     size_t room = 0;
     while (getline(&line, &room, stdin) > 0) {
-        char *word[6] = {empty, empty, empty, empty, empty, empty}, *at = line;
-        line[strcspn(line, "\n")] = '\0';
-        for (size_t i = 0; i < 5 && at != NULL; i++) {
-            word[i] = at;
-            at = strchr(at, '\t');
-            if (at != NULL)
-                *at++ = '\0';
-            if (strcmp(word[i], "-") == 0)
-                word[i] = empty;
-        }
+        char *word[6];
+        probe_words(line, word, ARRAY_LEN(word), empty);
         p->word = word + 1;
         for (size_t i = 0; i < ARRAY_LEN(commands); i++)
             if (strcmp(commands[i].name, word[0]) == 0)

@@ -20,8 +20,7 @@
 #include "estuary/account.h"
 #include "estuary/live.h"
 #include "net/net.h"
-
-#define WORDS 6
+#include "probe.h"
 
 struct probe {
     struct run *run;
@@ -220,17 +219,6 @@ static const struct command {
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-static void failed(struct json_writer *w, const struct problem *e)
-{
-    json_pair_text(w, "kind", problem_kind_name(e->kind));
-    json_pair_text(w, "code", e->code);
-    json_pair_text(w, "what", e->what);
-    json_pair_text(w, "why", e->why);
-    json_pair_text(w, "fix", e->fix);
-    json_pair_text(w, "who", problem_who_name(e->who));
-    json_pair_text(w, "evidence", e->evidence);
-}
-
 struct canceller {
     struct run *run;
     int64_t at;
@@ -274,7 +262,7 @@ static void answer(struct probe *p, const struct command *command, bool cancel)
     json_pair_bool(&w, "ok", rc == 0);
     json_pair_number(&w, "ms", ended - began);
     if (rc != 0)
-        failed(&w, &err);
+        probe_problem(&w, &err);
     json_end(&w, '}');
     printf("%.*s%s%s}\n", (int)line.len - 1, line.s, rc == 0 ? ",\"result\":" : "",
            rc == 0 ? result.s : "");
@@ -295,16 +283,8 @@ static void serve(struct net *net, struct probe *p, int deadline_ms)
     char *line = NULL;
     size_t room = 0;
     while (getline(&line, &room, stdin) > 0) {
-        char *words[WORDS + 2] = {0}, *at = line;
-        line[strcspn(line, "\n")] = '\0';
-        for (size_t i = 0; i < WORDS + 1 && at != NULL; i++) {
-            words[i] = at;
-            at = strchr(at, '\t');
-            if (at != NULL)
-                *at++ = '\0';
-            if (strcmp(words[i], "-") == 0)
-                words[i] = NULL;
-        }
+        char *words[8];
+        probe_words(line, words, ARRAY_LEN(words), NULL);
         bool cancel = words[0] != NULL && strcmp(words[0], "cancel") == 0;
         char **from = words + cancel;
         p->run = run_new_detached(NULL, net, deadline_ms);

@@ -12,35 +12,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.services import places
-
-SOURCE = Path(__file__).parent / "estuary_probe.c"
-LAYERS = ("estuary", "net", "core")
-LIBRARIES = "-lcurl -lpq -lssl -lcrypto -lcjson -lyaml -lutf8proc -lxxhash -lpthread".split()
-
-
-def _cached(build: Path, name: str) -> str:
-    for line in (build / "CMakeCache.txt").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return line.split("=", 1)[1]
-    return ""
+from tests.e2e import probes
 
 
 @pytest.fixture(scope="session")
 def probe_program(tmp_path_factory) -> Path:
-    """The probe, built with the compiler, sanitizers and static layers of the build under test."""
-    build = Path(os.environ.get("SLUICE_BIN", places.BUILD / "asan" / "sluice")).resolve().parent
-    layers = [build / f"libsluice_{name}.a" for name in LAYERS]
-    for layer in layers:
-        if not layer.exists():
-            pytest.fail(f"{layer} is not built: scripts/test builds it", pytrace=False)
-    program = tmp_path_factory.mktemp("probe") / "estuary_probe"
-    sanitizers = _cached(build, "SLUICE_SANITIZE")
-    command = [_cached(build, "CMAKE_C_COMPILER") or "cc", "-std=c17", "-D_GNU_SOURCE", "-g", f"-I{places.REPO / 'src'}"]
-    command += [f"-fsanitize={sanitizers}"] if sanitizers else []
-    done = subprocess.run([*command, "-o", program, SOURCE, *layers, *LIBRARIES], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return program
+    return probes.build(tmp_path_factory.mktemp("probe"), "estuary_probe", "estuary", "net", "core")
 
 
 class Answer(SimpleNamespace):

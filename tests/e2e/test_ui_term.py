@@ -14,39 +14,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e import probes
 from tests.e2e.terminal import Terminal
-from tests.services import places
 
-SOURCE = Path(__file__).with_name("term_probe.c")
-LIBRARIES = ["-lcmocka", "-lncursesw", "-ltinfo", "-lutf8proc", "-lcrypto", "-lyaml", "-lcjson", "-lpthread"]
 SANITIZER = (1, 66)    # exit codes of ASan and TSan after a fault
-
-
-def _cached(build: Path, name: str) -> str:
-    for line in (build / "CMakeCache.txt").read_text().splitlines():
-        if line.startswith(name + ":"):
-            return line.split("=", 1)[1]
-    return ""
 
 
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory) -> Path:
-    """term_probe, built with the compiler, sanitizers and static layers of the build under test."""
-    if ready := os.environ.get("SLUICE_TERM_PROBE"):
-        return Path(ready)
-    build = Path(os.environ.get("SLUICE_BIN", places.BUILD / "asan" / "sluice")).resolve().parent
-    layers = [build / f"libsluice_{name}.a" for name in ("ui", "core")]
-    for layer in layers:
-        if not layer.exists():
-            pytest.fail(f"{layer} is not built: scripts/test builds it", pytrace=False)
-    program = tmp_path_factory.mktemp("probe") / "term_probe"
-    sanitizers = _cached(build, "SLUICE_SANITIZE")
-    command = [_cached(build, "CMAKE_C_COMPILER") or "cc", "-std=c17", "-D_GNU_SOURCE", "-g", f"-I{places.REPO / 'src'}",
-               *([f"-fsanitize={sanitizers}"] if sanitizers else []), "-o", program, SOURCE, *layers, "-Wl,--as-needed",
-               *LIBRARIES]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return program
+    return probes.build(tmp_path_factory.mktemp("probe"), "term_probe", "ui", "core")
 
 
 @pytest.fixture
