@@ -208,7 +208,9 @@ static struct pg *try_address(struct run *run, const struct pg_options *o, const
         conn = NULL;
         break;
     case ATTEMPT_CANCELLED:
-        run_over(run, a.phase, err);
+        problem_fail(err, PROBLEM_CANCELLED, "cancelled",
+                     "cancelled while waiting for PostgreSQL at %s:%s (%s)", a.host, a.port,
+                     a.phase);
         break;
     case ATTEMPT_TIME:
         pg_error_connect_time(&a, clock_ms() - began, err);

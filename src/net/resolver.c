@@ -170,7 +170,8 @@ int resolve(struct run *run, const char *host, struct addresses *out, struct pro
         memcpy(out->text[0], host, n + 1);
         return 0;
     }
-    if (run_over(run, "looking up the name", err) != 0)
+    AUTO(xfree) char *phase = xasprintf("looking up the name %s", host);
+    if (run_over(run, phase, err) != 0)
         return -1;
     struct lookup *l = start(host, err);
     if (l == NULL)
@@ -179,7 +180,7 @@ int resolve(struct run *run, const char *host, struct addresses *out, struct pro
     enum net_waited w = net_wait(run, l->done, POLLIN, LOOKUP_MS);
     int rc = 0;
     if (w == NET_CANCELLED)
-        rc = run_over(run, "looking up the name", err);
+        rc = run_over(run, phase, err);
     else if (!atomic_load(&l->ready))
         rc = fail_slow(l, clock_ms() - began, err);
     else if (l->rc != 0)

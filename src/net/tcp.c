@@ -88,7 +88,7 @@ int tcp_reach(struct run *run, const char *host, const char *port, int wait_ms, 
         }
         if (last == ECANCELED)
             return problem_fail(err, PROBLEM_CANCELLED, "cancelled",
-                                "stopped while connecting to %s", host);
+                                "cancelled while waiting for %s:%s (connecting)", host, port);
     }
     if (last == ETIMEDOUT || clock_ms() >= until) {
         problem_fail(err, PROBLEM_UNREACHABLE, "tcp timeout", "%s:%s does not answer", host, port);
@@ -101,6 +101,7 @@ int tcp_reach(struct run *run, const char *host, const char *port, int wait_ms, 
         if (err != NULL)
             err->kind = PROBLEM_UNREACHABLE;
     }
-    problem_fix(err, WHO_NETWORK, "check host and port, and that this machine may connect to them");
+    problem_fix(err, WHO_NETWORK,
+                "Check host and port, and that this machine may connect to them.");
     return -1;
 }
