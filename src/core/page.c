@@ -15,7 +15,8 @@ bool page_offers(const struct rows *rows, const struct page_action *a)
 const struct page_action *page_find(const struct rows *rows, enum page_act act)
 {
     for (size_t i = 0; i < rows->step_count; i++)
-        for (const struct page_action *a = rows->steps[i]->actions; a != NULL && a->key != 0; a++)
+        for (const struct page_action *a = rows->steps[i]->actions; a != NULL && a->key != NULL;
+             a++)
             if (a->act == act)
                 return a;
     return NULL;

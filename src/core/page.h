@@ -24,7 +24,7 @@ enum page_act {
 
 struct page_action {
     enum page_act act;
-    char key;                 /* a small letter without a meaning elsewhere; 0 ends the rows */
+    const char *key;          /* a small letter without a meaning elsewhere; NULL ends the rows */
     const char *verb;         /* in the footer: "export"; "undo…" asks before it does anything */
     const char *help;         /* a phrase, without a stop */
     const char *const *first; /* check ids, ends with NULL; may be NULL. Those without a row are as

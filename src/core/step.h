@@ -26,7 +26,7 @@ struct step {
     /* Of a step without fields: a page that is worked out from the model each time it is shown.
      * Lines; "label\tbody" has the label in a column of its own, which may be empty. xfree. */
     char *(*page)(struct wizard *w);
-    const struct page_action *actions; /* what can be done there, ends with key 0; may be NULL */
+    const struct page_action *actions; /* what can be done there, ends with key NULL; may be NULL */
     const struct field *const *fields; /* ends with NULL; may be NULL */
     const struct check *const *checks; /* ends with NULL; may be NULL */
     const struct change_kind *const *kinds; /* sorts of its changes, ends with NULL; for undo */

@@ -9,18 +9,13 @@
 /* --- the menu
  * ------------------------------------------------------------------------------------ */
 
-static bool offers(const struct plain *p, const struct page_action *a)
-{
-    return page_offers(p->rows, a) && (a->act != PAGE_EXPORT || p->hooks != NULL);
-}
-
 /* The actions of this step, one after the other; NULL at first gives the first one. */
 static const struct page_action *next_action(const struct plain *p, const struct page_action *a)
 {
     a = a == NULL ? p->rows->steps[p->step]->actions : a + 1;
-    while (a != NULL && a->key != 0 && !offers(p, a))
+    while (a != NULL && a->key != NULL && !page_offers(p->rows, a))
         a++;
-    return a != NULL && a->key != 0 ? a : NULL;
+    return a != NULL && a->key != NULL ? a : NULL;
 }
 
 /* Without the dots by which the screens say that more is asked. */
@@ -36,8 +31,8 @@ const struct page_action *plain_action(const struct plain *p, const char *word)
     const struct page_action *a = NULL;
     while ((a = next_action(p, a)) != NULL) {
         size_t n = verb_length(a);
-        const char key[] = {a->key, '\0'};
-        if (strcasecmp(word, key) == 0 || (strlen(word) == n && strncasecmp(word, a->verb, n) == 0))
+        if (strcasecmp(word, a->key) == 0 ||
+            (strlen(word) == n && strncasecmp(word, a->verb, n) == 0))
             return a;
     }
     return NULL;
@@ -48,12 +43,12 @@ void plain_add_actions(const struct plain *p, struct text *out)
     const struct page_action *a = NULL;
     while ((a = next_action(p, a)) != NULL) {
         size_t n = verb_length(a);
-        const char *at = memchr(a->verb, a->key, n);
+        const char *at = memchr(a->verb, a->key[0], n);
         if (at != NULL)
-            text_addf(out, "%.*s[%c]%.*s, ", (int)(at - a->verb), a->verb, a->key,
+            text_addf(out, "%.*s[%s]%.*s, ", (int)(at - a->verb), a->verb, a->key,
                       (int)(n - (size_t)(at - a->verb) - 1), at + 1);
         else
-            text_addf(out, "[%c] %.*s, ", a->key, (int)n, a->verb);
+            text_addf(out, "[%s] %.*s, ", a->key, (int)n, a->verb);
     }
 }
 
@@ -61,7 +56,7 @@ void plain_say_actions(struct plain *p)
 {
     const struct page_action *a = NULL;
     while ((a = next_action(p, a)) != NULL)
-        plain_say(p, "%c  %.*s: %s", a->key, (int)verb_length(a), a->verb, a->help);
+        plain_say(p, "%s  %.*s: %s", a->key, (int)verb_length(a), a->verb, a->help);
 }
 
 /* --- checks that come first

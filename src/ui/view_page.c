@@ -13,19 +13,11 @@ struct view_page {
     const struct step *step;
     struct pager pager;   /* set anew when the page reads otherwise */
     struct key_row *keys; /* of the actions, then those of every page */
-    char (*letters)[2];   /* of the actions, as strings */
 };
 
 static struct view_page *self(struct view *v)
 {
     return (struct view_page *)v;
-}
-
-/* What the program does not have (a check without a row, a front end without a hook) is not
- * offered. */
-static bool offers(const struct app *a, const struct page_action *action)
-{
-    return page_offers(a->rows, action) && (action->act != PAGE_EXPORT || a->hooks != NULL);
 }
 
 /* --- drawing
@@ -36,9 +28,9 @@ static char *text_of(const struct view_page *v, struct app *a)
     AUTO(xfree) char *page = v->step->page(a->wizard);
     AUTO_TEXT all = TEXT_INIT;
     text_addf(&all, "%s\n", page);
-    for (const struct page_action *p = v->step->actions; p != NULL && p->key != 0; p++)
-        if (offers(a, p))
-            text_addf(&all, "%c %s\t%s\n", p->key, p->verb, p->help);
+    for (const struct page_action *p = v->step->actions; p != NULL && p->key != NULL; p++)
+        if (page_offers(a->rows, p))
+            text_addf(&all, "%s %s\t%s\n", p->key, p->verb, p->help);
     return text_take(&all);
 }
 
@@ -82,9 +74,8 @@ static void act(struct app *a, const struct page_action *p)
 
 static bool acts(struct view_page *v, struct app *a, const struct key *k)
 {
-    for (const struct page_action *p = v->step->actions; p != NULL && p->key != 0; p++) {
-        const char letter[] = {p->key, '\0'};
-        if (!key_is(k, letter) || !offers(a, p))
+    for (const struct page_action *p = v->step->actions; p != NULL && p->key != NULL; p++) {
+        if (!key_is(k, p->key) || !page_offers(a->rows, p))
             continue;
         act(a, p);
         return true;
@@ -138,17 +129,12 @@ static void make_keys(struct view_page *v, struct app *a)
 {
     size_t count = 0, n = 0;
     const struct page_action *actions = v->step->actions;
-    while (actions != NULL && actions[count].key != 0)
+    while (actions != NULL && actions[count].key != NULL)
         count++;
     v->keys = xcalloc(count + ARRAY_LEN(common) + 1, sizeof *v->keys);
-    v->letters = xcalloc(count + 1, sizeof *v->letters);
-    for (size_t i = 0; i < count; i++) {
-        if (!offers(a, &actions[i]))
-            continue;
-        v->letters[n][0] = actions[i].key;
-        v->keys[n] = (struct key_row){v->letters[n], actions[i].verb, actions[i].help, NULL};
-        n++;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (page_offers(a->rows, &actions[i]))
+            v->keys[n++] = (struct key_row){actions[i].key, actions[i].verb, actions[i].help, NULL};
     memcpy(v->keys + n, common, sizeof common);
     v->view.keys = v->keys;
 }
@@ -158,7 +144,6 @@ static void free_page(struct view *view)
     struct view_page *v = self(view);
     pager_release(&v->pager);
     xfree(v->keys);
-    xfree(v->letters);
     xfree(v);
 }
 

@@ -7,13 +7,13 @@ static const char *const sealed[] = {"capture.sealed", "materialization.sealed",
 static const char *const dry_run[] = {"materialization.dry_run", NULL};
 
 static const struct page_action actions[] = {
-    {PAGE_EXPORT, 'x', "export",
+    {PAGE_EXPORT, "x", "export",
      "the folder to review and publish, beside the state file: flow.yaml tree, postgres.sql, "
      "policies, RUNBOOK.md, report.json",
      sealed},
-    {PAGE_CHECK, 'y', "dry run", "Estuary builds both tasks and validates them; nothing goes live",
+    {PAGE_CHECK, "y", "dry run", "Estuary builds both tasks and validates them; nothing goes live",
      dry_run},
-    {PAGE_UNDO, 'u', "undo…", "what was made here and can be taken back, newest first", NULL},
+    {PAGE_UNDO, "u", "undo…", "what was made here and can be taken back, newest first", NULL},
     {0},
 };
 
