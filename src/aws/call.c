@@ -325,12 +325,14 @@ static bool may_repeat(const struct aws_call *c)
     return c->idempotent || strcasecmp(c->method, "GET") == 0 || strcasecmp(c->method, "HEAD") == 0;
 }
 
-/* After a failure without an answer. A certificate does not change by asking again. */
+/* After a failure without an answer. */
 static long pause_after_failure(const struct aws_call *c, const struct course *course,
                                 const struct problem *p)
 {
-    bool unsent = aws_is(p, "curl 5") || aws_is(p, "curl 6") || aws_is(p, "curl 7");
-    bool lost = (p->kind == PROBLEM_UNREACHABLE && !aws_is(p, "curl 60")) || aws_is(p, "curl 18");
+    if (http_is_final(p))
+        return FINAL;
+    bool unsent = aws_is(p, "dns EAI_AGAIN") || aws_is(p, "curl 7");
+    bool lost = p->kind == PROBLEM_UNREACHABLE || aws_is(p, "curl 18");
     return unsent || (lost && may_repeat(c)) ? next_pause(c, course, -1) : FINAL;
 }
 
@@ -407,7 +409,9 @@ int aws_send(struct run *run, const struct aws_client *client, struct aws_call *
             *out = (struct aws_answer){0};
             continue;
         }
-        problem_move(err, ended.kind == PROBLEM_CANCELLED ? &ended : &p);
+        if (ended.kind == PROBLEM_CANCELLED)
+            return http_cancelled_between(run, &p, err);
+        problem_move(err, &p);
         return -1;
     }
 }

@@ -27,15 +27,37 @@ static int wait_for(struct run *run, struct http_job *job, int64_t began, struct
     atomic_store(&job->abandoned, true);
     http_loop_wake(run_net(run)->loop);
     if (w == NET_CANCELLED)
-        return run_over(run, "waiting for an answer", err);
+        return http_error_cancelled(job, err);
     return http_error_time(job, clock_ms() - began, err);
 }
 
-/* `again`: whether another try could end otherwise. */
-static int send_once(struct run *run, const struct http_request *request, struct http_response *out,
-                     bool *again, struct problem *err)
+static int hand_over(struct run *run, struct http_job *job, int64_t began, struct problem *err)
 {
-    *again = false;
+    http_loop_add(run_net(run)->loop, job);
+    return wait_for(run, job, began, err);
+}
+
+/* Through a proxy that gets a login. */
+static int send_with_login(struct run *run, struct http_job *job, struct problem *err)
+{
+    struct proxy_login *login = run_net(run)->proxy_login;
+    enum proxy_turn turn = proxy_login_enter(run, login);
+    if (turn == PROXY_NO_TURN)
+        return http_error_turn(run, job, err);
+    if (turn == PROXY_REFUSED)
+        return http_error_login(job, err);
+    int rc = hand_over(run, job, clock_ms(), err);
+    bool answered = !atomic_load(&job->abandoned);
+    proxy_login_leave(login, turn,
+                      !answered && run_cancelled(run)       ? PROXY_NOT_ASKED
+                      : answered && http_login_refused(job) ? PROXY_SAID_NO
+                                                            : PROXY_SAID_MORE);
+    return rc;
+}
+
+int http_send(struct run *run, const struct http_request *request, struct http_response *out,
+              struct problem *err)
+{
     if (http_request_check(request, err) != 0 || run_over(run, "sending a request", err) != 0)
         return -1;
     struct http_job *job = http_job_new(request, err);
@@ -43,33 +65,16 @@ static int send_once(struct run *run, const struct http_request *request, struct
         return -1;
     int64_t began = clock_ms();
     int rc = http_route_find(run, request->url, &job->route, err);
-    if (rc != 0) {
-        *again = err != NULL && err->code != NULL && strcmp(err->code, "dns EAI_AGAIN") == 0;
-        http_job_unref(job);
-        return -1;
-    }
-    http_loop_add(run_net(run)->loop, job);
-    rc = wait_for(run, job, began, err);
-    bool timely = !atomic_load(&job->abandoned);
+    if (rc == 0)
+        rc = job->route.proxy_login ? send_with_login(run, job, err)
+                                    : hand_over(run, job, began, err);
     if (rc == 0) {
         *out = job->response;
         out->took_ms = clock_ms() - began;
         job->response = (struct http_response){.body = TEXT_INIT};
-    } else if (timely) {
-        *again = job->code != CURLE_PEER_FAILED_VERIFICATION &&
-                 (job->fault == FAULT_NONE || job->fault == FAULT_RESEND) &&
-                 job->code != CURLE_FILESIZE_EXCEEDED && job->code != CURLE_UNSUPPORTED_PROTOCOL &&
-                 job->proxy_status < 300;
     }
     http_job_unref(job);
     return rc;
-}
-
-int http_send(struct run *run, const struct http_request *request, struct http_response *out,
-              struct problem *err)
-{
-    bool again;
-    return send_once(run, request, out, &again, err);
 }
 
 static bool is_transient(int status)
@@ -111,15 +116,36 @@ static int backoff_ms(int attempt)
     return whole / 2 + (int)(random % (unsigned)(whole / 2 + 1));
 }
 
+int http_cancelled_between(const struct run *run, const struct problem *last, struct problem *err)
+{
+    if (!run_cancelled(run))
+        return -1;
+    problem_fail(err, PROBLEM_CANCELLED, "cancelled",
+                 "cancelled while waiting to ask again; last: %s", last->what);
+    if (last->evidence != NULL)
+        problem_evidence(err, "%s", last->evidence);
+    return -1;
+}
+
+/* An answer that is worth another try, as a problem; the answer is released. */
+static void fail_busy(const struct http_request *request, struct http_response *out,
+                      struct problem *err)
+{
+    struct url_parts u = {0};
+    bool split = url_split(request->url, &u, NULL) == 0;
+    problem_fail(err, PROBLEM_UNREACHABLE, "http", "%s answers %d", split ? u.host : "the service",
+                 out->status);
+    url_release(&u);
+    http_response_release(out);
+}
+
 int http_send_retrying(struct run *run, const struct http_request *request, int tries,
                        struct http_response *out, struct problem *err)
 {
     for (int attempt = 0;; attempt++) {
-        bool again;
         AUTO_PROBLEM mine = PROBLEM_INIT;
-        int rc = send_once(run, request, out, &again, &mine);
-        if (rc == 0)
-            again = is_transient(out->status);
+        int rc = http_send(run, request, out, &mine);
+        bool again = rc == 0 ? is_transient(out->status) : !http_is_final(&mine);
         int64_t pause = backoff_ms(attempt);
         int64_t asked = rc == 0 ? retry_after_ms(out) : -1;
         if (asked > pause)
@@ -131,8 +157,8 @@ int http_send_retrying(struct run *run, const struct http_request *request, int 
             return rc;
         }
         if (rc == 0)
-            http_response_release(out);
+            fail_busy(request, out, &mine);
         if (run_sleep(run, (int)pause, err) != 0)
-            return -1;
+            return http_cancelled_between(run, &mine, err);
     }
 }

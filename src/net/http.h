@@ -26,7 +26,7 @@ struct http_request {
     struct text body; /* wiped when released */
     bool has_body;
     size_t body_max; /* of the answer; 0 = HTTP_BODY_MAX */
-    int connect_ms;  /* 0 = 10000 */
+    int connect_ms;  /* until tunnel and TLS stand; 0 = 10000 */
 };
 
 struct http_response {
@@ -59,13 +59,20 @@ void http_request_release(struct http_request *r);
  * here. */
 int http_send(struct run *run, const struct http_request *request, struct http_response *out,
               struct problem *err);
-/* The same with retries for 408, 429, 500, 502, 503, 504 and unreachable (GET and HEAD, or
- * idempotent): at most `tries`, jittered back-off from 200 ms, Retry-After honoured up to 20 s,
- * never past the deadline. */
+/* Whether what http_send failed with cannot end otherwise by asking again at once: certificates,
+ * what a proxy refuses (a wrong password sent again may lock its account), what hung for as long as
+ * a connection may take, names that do not exist, answers too large. */
+bool http_is_final(const struct problem *p);
+/* The same with retries for 408, 429, 500, 502, 503, 504 and for failures that are not final (GET
+ * and HEAD, or idempotent): at most `tries`, jittered back-off from 200 ms, Retry-After honoured up
+ * to 20 s, never past the deadline. */
 int http_send_retrying(struct run *run, const struct http_request *request, int tries,
                        struct http_response *out, struct problem *err);
 const char *http_response_header(const struct http_response *r,
                                  const char *name); /* any case; NULL */
+/* For who repeats requests itself: -1, and when the run was cancelled during a pause between two
+ * tries, err says after what; when it was not, err is left. */
+int http_cancelled_between(const struct run *run, const struct problem *last, struct problem *err);
 void http_response_release(struct http_response *r);
 
 /* URLs, by libcurl's parser. */

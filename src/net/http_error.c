@@ -2,6 +2,7 @@
  * it. */
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/mem.h"
 #include "net/http_impl.h"
@@ -51,8 +52,6 @@ static const struct curl_row {
      "The port belongs to another protocol.", WHO_YOU, "Check host and port in the URL."},
     {CURLE_UNSUPPORTED_PROTOCOL, "HTTP/0.9", PROBLEM_PROTOCOL, "%s does not answer in HTTP",
      "The port belongs to another protocol.", WHO_YOU, "Check host and port in the URL."},
-    {CURLE_PROXY, NULL, PROBLEM_UNREACHABLE, "the proxy did not connect to %s", NULL, WHO_NETWORK,
-     "Check the proxy that HTTPS_PROXY names, or exempt the host by NO_PROXY."},
     {CURLE_OUT_OF_MEMORY, NULL, PROBLEM_LOCAL, "no memory for the request to %s", NULL, WHO_YOU,
      NULL},
 };
@@ -75,46 +74,102 @@ static void code_text(char out[24], int code)
     snprintf(out, 24, "curl %d", code);
 }
 
-static void add_evidence(const struct http_job *job, struct problem *err)
+/* A table's words with the one %s in them, if there is one, replaced. */
+static void fill(struct text *out, const char *words, const char *name)
+{
+    const char *hole = strstr(words, "%s");
+    text_addn(out, words, hole != NULL ? (size_t)(hole - words) : strlen(words));
+    if (hole != NULL)
+        text_addf(out, "%s%s", name, hole + 2);
+}
+
+/* `library`: libcurl's own words, "" while the network thread may still write them. */
+static void add_evidence(const struct http_job *job, const char *library, struct problem *err)
 {
     const struct http_route *r = &job->route;
     problem_evidence(
         err, "%s %s:%s%s%s%s%s%s%s", job->request.method, r->host, r->port,
         r->addresses != NULL ? ", tried " : "", r->addresses != NULL ? r->addresses : "",
         r->proxy != NULL ? ", through the proxy " : "", r->proxy != NULL ? r->proxy_shown : "",
-        job->errbuf[0] != '\0' ? "\n" : "", job->errbuf);
+        library[0] != '\0' ? "\n" : "", library);
 }
 
-static const char *const phase_words[] = {
-    [PHASE_QUEUED] = "preparing the request", [PHASE_CONNECTING] = "connecting",
-    [PHASE_TLS] = "the TLS handshake",        [PHASE_WAITING] = "waiting for the answer",
-    [PHASE_READING] = "reading the answer",
+/* Where a request hangs. From the tunnel's end on a proxy only passes on what it cannot read, so
+ * that it is no longer suspected. */
+static const struct phase_words {
+    const char *name;
+    const char *why, *fix;
+    const char *proxy_why, *proxy_fix; /* when a proxy may be the reason; %s: host:port */
+} phases[] = {
+    [PHASE_QUEUED] = {"preparing the request", NULL, "Check firewall, VPN and proxy for this host.",
+                      NULL, NULL},
+    [PHASE_CONNECTING] =
+        {"connecting",
+         "The packets get lost: a firewall, a security group, or a machine that is down.",
+         "Check firewall, VPN and proxy for this host.",
+         "The proxy does not answer, or it gets no answer from the host.",
+         "Check HTTPS_PROXY, and have whoever runs the proxy see whether it reaches %s; or exempt "
+         "the host by NO_PROXY."},
+    [PHASE_TLS] =
+        {"the TLS handshake",
+         "The port is open, but TLS does not go ahead: something in between holds it up.",
+         "Check firewall, VPN and proxy for this host.",
+         "The proxy has connected, but TLS does not go ahead: it or what is behind it holds it up.",
+         "Have whoever runs the proxy see why TLS to %s does not pass, or exempt the host by "
+         "NO_PROXY."},
+    [PHASE_WAITING] = {"waiting for the answer",
+                       "The request arrived, but the service does not answer.",
+                       "Try again later; if it stays, ask who runs the service.", NULL, NULL},
+    [PHASE_READING] = {"reading the answer", "The answer began, but comes too slowly or stopped.",
+                       "Try again later; if it stays, ask who runs the service.", NULL, NULL},
 };
 
-static const char *const phase_why[] = {
-    [PHASE_QUEUED] = NULL,
-    [PHASE_CONNECTING] =
-        "The packets get lost: a firewall, a security group, or a machine that is down.",
-    [PHASE_TLS] = "The port is open, but TLS does not go ahead: something in between holds it up.",
-    [PHASE_WAITING] = "The request arrived, but the service does not answer.",
-    [PHASE_READING] = "The answer began, but comes too slowly or stopped.",
-};
+static bool proxy_suspected(const struct http_job *job, const struct phase_words *phase)
+{
+    return job->route.proxy != NULL && phase->proxy_fix != NULL;
+}
+
+/* "connecting through the proxy proxy.example.com:3128" */
+static const struct phase_words *phase_now(const struct http_job *job, struct text *shown)
+{
+    const struct phase_words *phase = &phases[atomic_load(&job->phase)];
+    text_add(shown, phase->name);
+    if (proxy_suspected(job, phase))
+        text_addf(shown, " through the proxy %s", job->route.proxy_shown);
+    return phase;
+}
+
+static int fail_time(const struct http_job *job, int64_t took_ms, const char *library,
+                     struct problem *err)
+{
+    const struct http_route *r = &job->route;
+    AUTO_TEXT phase = TEXT_INIT;
+    const struct phase_words *words = phase_now(job, &phase);
+    bool proxy = proxy_suspected(job, words);
+    problem_fail(err, PROBLEM_UNREACHABLE, "curl 28", "no answer from %s within %lld s (%s)",
+                 r->host, (long long)((took_ms + 500) / 1000), phase.s);
+    if (words->why != NULL)
+        problem_why(err, "%s", proxy ? words->proxy_why : words->why);
+    AUTO_TEXT fix = TEXT_INIT;
+    AUTO(xfree) char *place = xasprintf("%s:%s", r->host, r->port);
+    fill(&fix, proxy ? words->proxy_fix : words->fix, place);
+    problem_fix(err, WHO_NETWORK, "%s", fix.s);
+    add_evidence(job, library, err);
+    return -1;
+}
 
 int http_error_time(const struct http_job *job, int64_t took_ms, struct problem *err)
 {
-    int phase = atomic_load(&job->phase);
-    const struct http_route *r = &job->route;
-    problem_fail(err, PROBLEM_UNREACHABLE, "curl 28", "no answer from %s within %lld s (%s%s%s)",
-                 r->host, (long long)((took_ms + 500) / 1000), phase_words[phase],
-                 r->proxy != NULL && phase == PHASE_CONNECTING ? " to the proxy " : "",
-                 r->proxy != NULL && phase == PHASE_CONNECTING ? r->proxy_shown : "");
-    if (phase_why[phase] != NULL)
-        problem_why(err, "%s", phase_why[phase]);
-    problem_fix(err, WHO_NETWORK, "%s",
-                phase >= PHASE_WAITING ? "Try again later; if it stays, ask who runs the service."
-                                       : "Check firewall, VPN and proxy for this host.");
-    problem_evidence(err, "%s %s:%s, tried %s", job->request.method, r->host, r->port,
-                     r->addresses != NULL ? r->addresses : "nothing yet");
+    return fail_time(job, took_ms, "", err);
+}
+
+int http_error_cancelled(const struct http_job *job, struct problem *err)
+{
+    AUTO_TEXT phase = TEXT_INIT;
+    phase_now(job, &phase);
+    problem_fail(err, PROBLEM_CANCELLED, "cancelled", "cancelled while waiting for %s (%s)",
+                 job->route.host, phase.s);
+    add_evidence(job, "", err);
     return -1;
 }
 
@@ -130,11 +185,7 @@ static int fail_connect(const struct http_job *job, struct problem *err)
             row = &connect_rows[i];
     }
     AUTO_TEXT what = TEXT_INIT;
-    const char *format = row != NULL ? row->what : "cannot connect to %s";
-    const char *hole = strstr(format, "%s");
-    text_addn(&what, format, (size_t)(hole - format));
-    text_add(&what, place);
-    text_add(&what, hole + 2);
+    fill(&what, row != NULL ? row->what : "cannot connect to %s", place);
     problem_fail(err, PROBLEM_UNREACHABLE, "curl 7", "%s", what.s);
     if (row != NULL)
         problem_why(err, "%s", row->why);
@@ -178,22 +229,128 @@ static int fail_size(const struct http_job *job, struct problem *err)
     return -1;
 }
 
-/* CONNECT was refused by the proxy, RFC 9110 §9.3.6. */
+/* What a proxy says to CONNECT instead of opening a tunnel (RFC 9110 §9.3.6, §15.6); the first row
+ * that fits. %s in `fix`: host:port. */
+static const struct proxy_row {
+    long from, to;
+    const char *verb; /* the proxy … the host */
+    const char *why;
+    enum who who;
+    const char *fix;
+} proxy_rows[] = {
+    {407, 407, "does not let %s through", "It wants a login.", WHO_YOU,
+     "Put user and password into HTTPS_PROXY (http://USER:PASSWORD@HOST:PORT), then start sluice "
+     "again."},
+    {502, 504, "cannot reach %s",
+     "It would let the request through, but gets no connection to the host or no answer from it, "
+     "perhaps only for the moment.",
+     WHO_NETWORK,
+     "Try again; if it stays, have whoever runs the proxy see why it does not reach %s, or exempt "
+     "the host by NO_PROXY."},
+    {405, 405, "makes no tunnel to %s",
+     "It does not know CONNECT: HTTPS_PROXY names a web server, or a proxy that carries no https.",
+     WHO_YOU, "Correct HTTPS_PROXY, or exempt the host by NO_PROXY."},
+    {501, 501, "makes no tunnel to %s",
+     "It does not know CONNECT: HTTPS_PROXY names a web server, or a proxy that carries no https.",
+     WHO_YOU, "Correct HTTPS_PROXY, or exempt the host by NO_PROXY."},
+    {500, 599, "does not let %s through", "It has a fault of its own.", WHO_NETWORK,
+     "Try again; if it stays, have whoever runs the proxy look why it refuses %s, or exempt the "
+     "host by NO_PROXY."},
+    {0, 999, "does not let %s through", "Its rules do not allow this host.", WHO_NETWORK,
+     "Have the proxy allow %s, or exempt the host by NO_PROXY."},
+};
+
+static void say_login(struct problem *err)
+{
+    problem_why(err, "It refuses the login in HTTPS_PROXY.");
+    problem_fix(err, WHO_YOU, "%s",
+                "Correct user and password in HTTPS_PROXY (in them @ : / % are written %40 %3A %2F "
+                "%25), then start sluice again.");
+}
+
+bool http_login_refused(const struct http_job *job)
+{
+    return job->proxy_status == 407 || job->proxy_error == CURLPX_USER_REJECTED;
+}
+
+int http_error_login(const struct http_job *job, struct problem *err)
+{
+    const struct http_route *r = &job->route;
+    bool socks = strncasecmp(r->proxy, "socks", 5) == 0;
+    problem_fail(err, PROBLEM_UNREACHABLE, socks ? "curl 97" : "proxy 407",
+                 "the proxy %s does not let %s through: it refused the login", r->proxy_shown,
+                 r->host);
+    say_login(err);
+    problem_evidence(err, "%s %s:%s was not sent: the same login again could lock the account",
+                     job->request.method, r->host, r->port);
+    return -1;
+}
+
+int http_error_turn(const struct run *run, const struct http_job *job, struct problem *err)
+{
+    AUTO(xfree)
+    char *phase = xasprintf("waiting for %s (the first answer of the proxy %s)", job->route.host,
+                            job->route.proxy_shown);
+    if (run_over(run, phase, err) == 0)
+        problem_fail(err, PROBLEM_LOCAL, "proxy turn", "%s failed", phase);
+    add_evidence(job, "", err);
+    return -1;
+}
+
 static int fail_proxy(const struct http_job *job, struct problem *err)
 {
+    const struct http_route *r = &job->route;
+    const struct proxy_row *row = proxy_rows;
+    while (job->proxy_status < row->from || job->proxy_status > row->to)
+        row++;
     char code[32];
     snprintf(code, sizeof code, "proxy %ld", job->proxy_status);
-    problem_fail(err, PROBLEM_UNREACHABLE, code, "the proxy %s does not let %s through (%ld)",
-                 job->route.proxy_shown, job->route.host, job->proxy_status);
-    if (job->proxy_status == 407) {
-        problem_why(err, "It wants a login, or refuses the one in HTTPS_PROXY.");
-        problem_fix(err, WHO_YOU,
-                    "Put user and password into HTTPS_PROXY (http://USER:PASSWORD@HOST:PORT).");
-    } else {
-        problem_why(err, "Its rules do not allow this host.");
-        problem_fix(err, WHO_NETWORK, "Have the proxy allow %s:%s, or exempt the host by NO_PROXY.",
-                    job->route.host, job->route.port);
-    }
+    AUTO_TEXT what = TEXT_INIT;
+    AUTO_TEXT fix = TEXT_INIT;
+    AUTO(xfree) char *place = xasprintf("%s:%s", r->host, r->port);
+    fill(&what, row->verb, r->host);
+    fill(&fix, row->fix, place);
+    problem_fail(err, PROBLEM_UNREACHABLE, code, "the proxy %s %s (%ld)", r->proxy_shown, what.s,
+                 job->proxy_status);
+    problem_why(err, "%s", row->why);
+    problem_fix(err, row->who, "%s", fix.s);
+    if (r->proxy_login && http_login_refused(job))
+        say_login(err);
+    return -1;
+}
+
+/* The connection ended before the proxy had said anything to CONNECT. */
+static int fail_tunnel(const struct http_job *job, struct problem *err)
+{
+    const struct http_route *r = &job->route;
+    char code[24];
+    code_text(code, (int)job->code);
+    problem_fail(err, PROBLEM_UNREACHABLE, code, "the proxy %s hung up instead of connecting to %s",
+                 r->proxy_shown, r->host);
+    problem_fix(
+        err, WHO_NETWORK,
+        "Check HTTPS_PROXY and that the proxy allows %s:%s, or exempt the host by NO_PROXY.",
+        r->host, r->port);
+    return -1;
+}
+
+static bool is_cut(CURLcode code)
+{
+    return code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING;
+}
+
+/* A SOCKS proxy did not do what it was asked; libcurl's words in the evidence say why. */
+static int fail_socks(const struct http_job *job, struct problem *err)
+{
+    const struct http_route *r = &job->route;
+    problem_fail(err, PROBLEM_UNREACHABLE, "curl 97", "the proxy %s did not connect to %s",
+                 r->proxy_shown, r->host);
+    problem_fix(
+        err, WHO_NETWORK,
+        "Check HTTPS_PROXY and that the proxy allows %s:%s, or exempt the host by NO_PROXY.",
+        r->host, r->port);
+    if (http_login_refused(job))
+        say_login(err);
     return -1;
 }
 
@@ -206,10 +363,7 @@ static int fail_by_table(const struct http_job *job, int number, struct problem 
         if (row->code != number || (row->match != NULL && strstr(job->errbuf, row->match) == NULL))
             continue;
         AUTO_TEXT what = TEXT_INIT;
-        const char *hole = strstr(row->what, "%s");
-        text_addn(&what, row->what, (size_t)(hole - row->what));
-        text_add(&what, job->route.host);
-        text_add(&what, hole + 2);
+        fill(&what, row->what, job->route.host);
         problem_fail(err, row->kind, code, "%s", what.s);
         if (row->why != NULL)
             problem_why(err, "%s", row->why);
@@ -238,11 +392,40 @@ int http_error(const struct http_job *job, struct problem *err)
         fail_proxy(job, err);
     else if (job->code == CURLE_COULDNT_CONNECT)
         fail_connect(job, err);
+    else if (job->code == CURLE_PROXY)
+        fail_socks(job, err);
+    else if (job->route.proxy != NULL && atomic_load(&job->phase) == PHASE_CONNECTING &&
+             is_cut(job->code))
+        fail_tunnel(job, err);
     else if (job->code == CURLE_OPERATION_TIMEDOUT)
-        return http_error_time(job, job->request.connect_ms > 0 ? job->request.connect_ms : 10000,
-                               err);
+        return fail_time(job, http_connect_ms(&job->request), job->errbuf, err);
     else
         fail_by_table(job, (int)job->code, err);
-    add_evidence(job, err);
+    add_evidence(job, job->errbuf, err);
     return -1;
+}
+
+/* A connection that hung has had the whole time that is given to one: what is lost on the way was
+ * sent again by TCP meanwhile, and each address of the name was tried. */
+bool http_is_final(const struct problem *p)
+{
+    static const char *const codes[] = {
+        "curl 1",    /* another protocol */
+        "curl 28",   /* hung, see above */
+        "curl 60",   /* a certificate */
+        "curl 97",   /* refused by a SOCKS proxy, perhaps the login */
+        "http body", /* too large */
+        "http headers",
+    };
+    if (p->kind != PROBLEM_UNREACHABLE && p->kind != PROBLEM_PROTOCOL)
+        return true;
+    if (p->code == NULL)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
+        if (strcmp(p->code, codes[i]) == 0)
+            return true;
+    }
+    if (strncmp(p->code, "dns ", 4) == 0)
+        return strcmp(p->code, "dns EAI_AGAIN") != 0;
+    return strncmp(p->code, "proxy ", 6) == 0;
 }

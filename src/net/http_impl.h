@@ -35,6 +35,8 @@ struct http_route {
     bool https;
     char *proxy;       /* URL for libcurl, NULL none; may hold a password */
     char *proxy_shown; /* host:port */
+    bool proxy_login;  /* the URL has a user or a password */
+    bool proxy_tls;    /* there is a handshake with the proxy before that with the host */
     char *pins[2];     /* CURLOPT_RESOLVE entries, NULL none */
     size_t pin_count;
     char *addresses; /* for evidence */
@@ -60,12 +62,13 @@ struct http_job {
     struct tls_notes *notes;
     size_t header_bytes;
     bool tls_seen;
+    bool proxy_tls_begun;
     bool sent;
 
     /* answer */
     CURLcode code;
     enum http_fault fault;
-    long os_errno, proxy_status, proxy_verify;
+    long os_errno, proxy_status, proxy_error, proxy_verify;
     char errbuf[CURL_ERROR_SIZE];
     struct tls_notes cert; /* refs unused */
     struct http_response response;
@@ -77,7 +80,9 @@ void http_loop_free(struct http_loop *loop); /* ends all jobs with FAULT_SHUTDOW
 void http_loop_add(struct http_loop *loop, struct http_job *job); /* takes a reference */
 void http_loop_wake(struct http_loop *loop);
 
-/* http_job.c: the job and what libcurl calls while it runs */
+/* http_job.c: the time for one connection, with lookups by a proxy, tunnel and TLS */
+int http_connect_ms(const struct http_request *r);
+/* the job and what libcurl calls while it runs */
 struct http_job *http_job_new(const struct http_request *r, struct problem *err);
 void http_job_unref(struct http_job *job);
 int http_job_start(
@@ -97,4 +102,12 @@ void http_request_copy(struct http_request *to, const struct http_request *from)
  */
 int http_error(const struct http_job *job, struct problem *err);
 int http_error_time(const struct http_job *job, int64_t took_ms, struct problem *err);
+/* For one that is not sent, because the proxy refused the login before. */
+int http_error_login(const struct http_job *job, struct problem *err);
+/* For one whose wait for the first answer to that login ended: cancelled, or no time is left. */
+int http_error_turn(const struct run *run, const struct http_job *job, struct problem *err);
+/* Whether the proxy refused the login. */
+bool http_login_refused(const struct http_job *job);
+/* For one whose caller no longer waits: names what it waited for. */
+int http_error_cancelled(const struct http_job *job, struct problem *err);
 #endif

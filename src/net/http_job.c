@@ -16,6 +16,11 @@
 #define HEADER_BYTES_MAX ((size_t)128 << 10)
 #define HEADER_COUNT_MAX 256
 
+int http_connect_ms(const struct http_request *r)
+{
+    return r->connect_ms > 0 ? r->connect_ms : CONNECT_MS;
+}
+
 struct http_job *http_job_new(const struct http_request *r, struct problem *err)
 {
     int done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -121,7 +126,10 @@ static CURLcode on_ssl_context(CURL *easy, void *ctx, void *arg)
 {
     (void)easy;
     struct http_job *job = arg;
-    enter(job, PHASE_TLS);
+    if (job->route.proxy_tls && !job->proxy_tls_begun)
+        job->proxy_tls_begun = true; /* for this it is still connecting */
+    else
+        enter(job, PHASE_TLS);
     tls_notes_watch(ctx, job->notes);
     return CURLE_OK;
 }
@@ -265,7 +273,6 @@ int http_job_start(struct http_job *job)
     if (e == NULL)
         return CURLE_OUT_OF_MEMORY;
     job->notes = tls_notes_new();
-    int connect_ms = job->request.connect_ms > 0 ? job->request.connect_ms : CONNECT_MS;
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, job->route.https ? "https" : "http");
     curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
@@ -273,7 +280,7 @@ int http_job_start(struct http_job *job)
     curl_easy_setopt(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L); /* a signed path must arrive as it was signed */
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)http_connect_ms(&job->request));
     curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(e, CURLOPT_USERAGENT, job->user_agent);
     curl_easy_setopt(e, CURLOPT_PROXY, job->route.proxy != NULL ? job->route.proxy : "");
@@ -321,6 +328,7 @@ void http_job_finish(struct http_job *job, CURLcode code)
     if (job->easy != NULL) {
         curl_easy_getinfo(job->easy, CURLINFO_OS_ERRNO, &job->os_errno);
         curl_easy_getinfo(job->easy, CURLINFO_HTTP_CONNECTCODE, &job->proxy_status);
+        curl_easy_getinfo(job->easy, CURLINFO_PROXY_ERROR, &job->proxy_error);
         curl_easy_getinfo(job->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &job->proxy_verify);
         if (job->notes != NULL)
             tls_notes_move(&job->cert, job->notes);

@@ -137,7 +137,7 @@ static const struct proxy_kind proxy_kinds[] = {
     {"socks4a", "1080", false}, {"socks5", "1080", true}, {"socks5h", "1080", false},
 };
 
-static const struct proxy_kind *proxy_read(const char *url, char **host, char **port)
+static const struct proxy_kind *proxy_read(const char *url, char **host, char **port, bool *login)
 {
     const struct proxy_kind *kind = NULL;
     CURLU *u = curl_url();
@@ -152,6 +152,8 @@ static const struct proxy_kind *proxy_read(const char *url, char **host, char **
         }
         *host = url_part(u, CURLUPART_HOST, 0);
         *port = url_part(u, CURLUPART_PORT, 0);
+        AUTO(xfree) char *user = url_part(u, CURLUPART_USER, 0);
+        *login = user != NULL;
     }
     curl_url_cleanup(u);
     if (kind == NULL || *host == NULL)
@@ -166,7 +168,7 @@ static int take_proxy(struct run *run, const char *url, struct http_route *out, 
 {
     AUTO(xfree) char *host = NULL;
     AUTO(xfree) char *port = NULL;
-    const struct proxy_kind *kind = proxy_read(url, &host, &port);
+    const struct proxy_kind *kind = proxy_read(url, &host, &port, &out->proxy_login);
     if (kind == NULL) {
         problem_fail(err, PROBLEM_INPUT, "proxy", "the proxy setting cannot be used");
         problem_why(err,
@@ -176,6 +178,7 @@ static int take_proxy(struct run *run, const char *url, struct http_route *out, 
     }
     out->proxy = xstrdup(url);
     out->proxy_shown = xasprintf("%s:%s", host, port);
+    out->proxy_tls = strcmp(kind->scheme, "https") == 0;
     struct problem inner = PROBLEM_INIT;
     if (pin(run, host, port, false, out, &inner) == 0) {
         if (kind->looks_up_here)

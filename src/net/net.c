@@ -48,7 +48,9 @@ struct net *net_new(const struct net_options *o, struct problem *err)
     net->user_agent = xstrdup(o->user_agent != NULL ? o->user_agent : "sluice/" SLUICE_VERSION);
     proxy_settings_read(&net->proxy);
     net->conns = conn_cache_new();
-    net->loop = http_loop_new(net, err);
+    net->proxy_login = proxy_login_new(err);
+    if (net->proxy_login != NULL)
+        net->loop = http_loop_new(net, err);
     if (net->loop == NULL) {
         net_free(net);
         return NULL;
@@ -63,6 +65,7 @@ void net_free(struct net *net)
     conn_cache_free(net->conns);
     http_loop_free(net->loop);
     ca_bundle_close(&net->ca);
+    proxy_login_free(net->proxy_login);
     proxy_settings_release(&net->proxy);
     xfree(net->user_agent);
     xfree(net);

@@ -35,6 +35,25 @@ void proxy_settings_release(struct proxy_settings *p);
  * themselves and CIDR blocks, "*" matches all. */
 bool proxy_exempt(const char *no_proxy, const char *host);
 
+/* proxy_login.c: who may send the login in the proxy's URL. */
+struct proxy_login;
+struct proxy_login *proxy_login_new(struct problem *err);
+void proxy_login_free(struct proxy_login *l); /* NULL is fine */
+enum proxy_turn {
+    PROXY_GO,
+    PROXY_FIRST,   /* alone: the others wait for what the proxy says */
+    PROXY_REFUSED, /* the proxy refused this login before: it is not sent again */
+    PROXY_NO_TURN  /* cancelled or out of time while another one was asking */
+};
+/* The run's deadline stands still while it waits. After GO and FIRST comes proxy_login_leave. */
+enum proxy_turn proxy_login_enter(struct run *run, struct proxy_login *l);
+enum proxy_said {
+    PROXY_NOT_ASKED, /* the caller went before there was an answer: the next one is the first */
+    PROXY_SAID_NO,   /* to the login */
+    PROXY_SAID_MORE  /* anything else, be it that it is silent */
+};
+void proxy_login_leave(struct proxy_login *l, enum proxy_turn turn, enum proxy_said said);
+
 struct http_loop;
 struct conn_cache;
 
@@ -42,6 +61,7 @@ struct net {
     char *user_agent;
     struct ca_bundle ca;
     struct proxy_settings proxy;
+    struct proxy_login *proxy_login;
     struct http_loop *loop;
     struct conn_cache *conns;
 };

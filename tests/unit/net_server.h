@@ -98,6 +98,28 @@ static inline void server_echo(int fd, const char *request)
         server_say(fd, request);
 }
 
+/* Asked as a proxy: the name says what happens. False: close the connection. */
+static inline bool server_tunnel(const struct served *c, const char *name)
+{
+    if (strncmp(name, "silent.", 7) == 0) {
+        server_hang(c);
+        return false;
+    }
+    if (strncmp(name, "empty.", 6) == 0)
+        return false;
+    if (strncmp(name, "tunnel.", 7) == 0) { /* that leads nowhere */
+        server_say(c->fd, "HTTP/1.1 200 Connected\r\n\r\n");
+        server_hang(c);
+        return false;
+    }
+    int status = strncmp(name, "say-", 4) == 0 ? atoi(name + 4) : 407;
+    char head[128];
+    snprintf(head, sizeof head, "HTTP/1.1 %d No\r\n%sContent-Length: 0\r\n\r\n", status,
+             status == 407 ? "Proxy-Authenticate: Basic realm=\"x\"\r\n" : "");
+    server_say(c->fd, head);
+    return true;
+}
+
 /* False: close the connection. */
 static inline bool server_answer(const struct served *c, const char *request)
 {
@@ -105,11 +127,8 @@ static inline bool server_answer(const struct served *c, const char *request)
     int fd = c->fd;
     const char *path = strchr(request, ' ');
     path = path != NULL ? path + 1 : "";
-    if (strncmp(request, "CONNECT ", 8) == 0) { /* asked as a proxy */
-        server_say(fd, "HTTP/1.1 407 Login\r\nProxy-Authenticate: Basic "
-                       "realm=\"x\"\r\nContent-Length: 0\r\n\r\n");
-        return true;
-    }
+    if (strncmp(request, "CONNECT ", 8) == 0)
+        return server_tunnel(c, request + 8);
 #define AT(p) (strncmp(path, p " ", sizeof p) == 0)
     if (AT("/ok")) {
         server_say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

@@ -119,6 +119,7 @@ static void cancel_ends_the_pause(void **state)
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, run), 0);
     assert_int_equal(list(run, &err), -1);
     assert_int_equal(err.kind, PROBLEM_CANCELLED);
+    assert_non_null(strstr(err.what, "ask again; last: ")); /* what it waited for */
     assert_true(clock_ms() - before < 5000);
     assert_int_equal(server.requests, 1);
     pthread_join(thread, NULL);
@@ -142,11 +143,33 @@ static void a_pause_past_the_deadline_is_not_begun(void **state)
     run_free(run);
 }
 
+/* As the proxy of another net, at the service's real name. */
+static void a_proxy_that_refuses_is_asked_once(void **state)
+{
+    (void)state;
+    AUTO(xfree) char *url = xstrdup(getenv("AWS_ENDPOINT_URL"));
+    setenv("HTTPS_PROXY", url, 1);
+    unsetenv("AWS_ENDPOINT_URL");
+    struct net *behind = net_new(&(struct net_options){0}, NULL);
+    unsetenv("HTTPS_PROXY");
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    struct run *run = run_new_detached(NULL, behind, 30000);
+    server.requests = 0;
+    int rc = list(run, &err);
+    setenv("AWS_ENDPOINT_URL", url, 1);
+    assert_int_equal(rc, -1);
+    assert_true(aws_is(&err, "proxy 503"));
+    assert_int_equal(server.requests, 1);
+    run_free(run);
+    net_free(behind);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cancel_ends_the_pause),
         cmocka_unit_test(a_pause_past_the_deadline_is_not_begun),
+        cmocka_unit_test(a_proxy_that_refuses_is_asked_once),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

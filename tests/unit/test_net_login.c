@@ -276,6 +276,8 @@ static void a_silent_port_ends_with_the_deadline_or_cancel(void **state)
     assert_null(pg_open(run, &o, &err));
     assert_in_range(clock_ms() - began, 190, 300);
     assert_int_equal(err.kind, PROBLEM_CANCELLED);
+    AUTO(xfree) char *place = xasprintf("PostgreSQL at %s:%s (", o.host, o.port);
+    assert_non_null(strstr(err.what, place));
     pthread_join(id, NULL);
     run_free(run);
     server_stop(&f.s);

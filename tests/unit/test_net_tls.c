@@ -306,6 +306,24 @@ static void the_environment_names_the_bundle(void **state)
     stop_tls(pid);
 }
 
+/* The handshake with the proxy is not taken for the one with the host: s_server takes CONNECT and
+ * says nothing. */
+static void a_proxy_that_speaks_tls_is_still_connecting(void **state)
+{
+    (void)state;
+    pid_t pid;
+    AUTO(xfree) char *proxy = xasprintf("https://localhost:%d", start_tls("good", NULL, &pid));
+    AUTO(xfree) char *ca = in_folder("good", ".pem");
+    setenv("HTTPS_PROXY", proxy, 1);
+    AUTO_HTTP_RESPONSE r = {0};
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    assert_int_equal(get(ca, "silent.test", 443, 700, &r, &err), -1);
+    unsetenv("HTTPS_PROXY");
+    assert_string_equal(err.code, "curl 28");
+    assert_non_null(strstr(err.what, "(connecting through the proxy localhost:"));
+    stop_tls(pid);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -319,6 +337,7 @@ int main(void)
         cmocka_unit_test(the_bundle_is_merged),
         cmocka_unit_test(bad_ca_files_are_refused),
         cmocka_unit_test(the_environment_names_the_bundle),
+        cmocka_unit_test(a_proxy_that_speaks_tls_is_still_connecting),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
