@@ -110,20 +110,33 @@ static char *proxy_shown(void)
     return xstrdup("");
 }
 
-/* One door of the list; counts and names the closed ones. */
-static void door(struct outcome *out, struct text *closed, const char *name, const char *where,
-                 int failed, const struct problem *err)
+struct closed {
+    struct text names;
+    struct problem first; /* whose remedy is told */
+};
+
+static void closed_release(struct closed *c)
+{
+    text_release(&c->names);
+    problem_release(&c->first);
+}
+
+/* One door of the list; names the closed ones and takes the first one's problem. */
+static void door(struct outcome *out, struct closed *closed, const char *name, const char *where,
+                 int failed, struct problem *err)
 {
     outcome_item(out, failed ? STATUS_WARNED : STATUS_PASSED, name, failed ? err->what : where,
                  failed ? err->fix : NULL);
     if (failed) {
-        text_sep(closed, ", ");
-        text_add(closed, name);
+        text_sep(&closed->names, ", ");
+        text_add(&closed->names, name);
+        if (closed->first.kind == PROBLEM_NONE)
+            problem_move(&closed->first, err);
     }
 }
 
 /* False when it was cancelled: then the outcome says so. */
-static bool url_door(struct run *run, struct outcome *out, struct text *closed, const char *name,
+static bool url_door(struct run *run, struct outcome *out, struct closed *closed, const char *name,
                      const char *url)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
@@ -139,7 +152,7 @@ static bool url_door(struct run *run, struct outcome *out, struct text *closed, 
 
 static void check_network(struct run *run, struct outcome *out)
 {
-    AUTO_TEXT closed = TEXT_INIT;
+    __attribute__((cleanup(closed_release))) struct closed closed = {TEXT_INIT, PROBLEM_INIT};
     const char *host = run_text(run, "postgres.host");
     if (*host != '\0') {
         AUTO_PROBLEM err = PROBLEM_INIT;
@@ -157,18 +170,22 @@ static void check_network(struct run *run, struct outcome *out)
     char *through =
         *proxy != '\0' ? xasprintf("https goes through proxy %s", proxy) : xstrdup("no proxy");
     outcome_tried(out, "one connection to each service that is known so far");
-    if (closed.len == 0) {
+    if (closed.names.len == 0) {
         outcome_pass(out, "%s; %s",
                      *host != '\0' ? "catalog, Estuary and PostgreSQL reachable"
                                    : "catalog and Estuary reachable",
                      through);
         return;
     }
-    outcome_warn(out, "not reachable from here: %s; %s", closed.s, through);
-    outcome_why(out,
-                "The steps that prove these services will say so again. From behind a firewall the "
-                "connections must be allowed first.");
-    outcome_fix(out, WHO_NETWORK, "Allow connections from this machine to the hosts named above.");
+    outcome_warn(out, "not reachable from here: %s; %s", closed.names.s, through);
+    outcome_why(out, "%s%sThe steps that prove these services will say so again.",
+                closed.first.why != NULL ? closed.first.why : "",
+                closed.first.why != NULL ? " " : "");
+    if (closed.first.fix != NULL)
+        outcome_fix(out, closed.first.who, "%s", closed.first.fix);
+    else
+        outcome_fix(out, WHO_NETWORK,
+                    "Allow connections from this machine to the hosts named above.");
 }
 
 const struct check start_check_clock = {
