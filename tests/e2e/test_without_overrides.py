@@ -5,6 +5,7 @@ therefore the names that production has. Only PostgreSQL is reached directly: pr
 import http.client
 import json
 import ssl
+import time
 from collections import defaultdict
 from types import SimpleNamespace
 
@@ -133,12 +134,14 @@ def test_each_name_has_its_certificate(away):
 
 
 # What a company's proxy does with a host -> what sluice says has to be done.
-REFUSALS = {403: "Have the proxy allow {host}:443", 407: "Put user and password into HTTPS_PROXY", 502: "NO_PROXY"}
+REFUSALS = {403: "Have the proxy allow {host}:443", 407: "Put user and password into HTTPS_PROXY",
+            502: "Try again; if it stays, have whoever runs the proxy see why it does not reach {host}:443"}
+DOORS = {"oauth.reach": CATALOG, "emr.identity": "sts.us-east-1.amazonaws.com", "start.login": "eyrcnmuzzyriypdajwdk.supabase.co"}
 
 
 @pytest.mark.parametrize("code", REFUSALS)
 def test_refused_by_the_proxy(away, code):
-    """Proxy, host and remedy are named, for the catalog, AWS and Estuary; nothing waits for its deadline."""
+    """Proxy, host and remedy are named, for the catalog, AWS and Estuary; nothing waits, and nobody asks twice."""
     proxy = away.proxy
     if code == 403:
         proxy.routes.clear()
@@ -147,13 +150,16 @@ def test_refused_by_the_proxy(away, code):
     else:
         proxy.routes = dict.fromkeys(proxy.routes, ("127.0.0.1", 1))
     done = away.sluice.run("check", "start", "oauth", "emr", "--json", *away.args, timeout=30).ends(4)
-    for name, host in (("oauth.reach", CATALOG), ("emr.identity", "sts.us-east-1.amazonaws.com"),
-                       ("start.login", "eyrcnmuzzyriypdajwdk.supabase.co")):
+    for name, host in DOORS.items():
         check = done.checks[name]
         assert (check["status"], check["code"]) == ("unreachable", f"proxy {code}"), check
         assert f"127.0.0.1:{proxy.port}" in check["line"] and host in check["line"], check
         assert REFUSALS[code].format(host=host) in check["fix"], check
+    network = done.checks["start.network"]    # of the first door that is closed
+    assert REFUSALS[code].format(host=CATALOG) in network["fix"] and network["why"].endswith("will say so again."), network
     assert {each.code for each in proxy.asked} == {code}
+    asked = [each.host for each in proxy.asked]
+    assert [asked.count(host) for host in (DOORS["emr.identity"], DOORS["start.login"])] == [1, 1], asked
     assert not away.aws.log.entries() and not away.estuary.log.entries()
 
 
@@ -161,11 +167,17 @@ def test_proxy_with_a_login(away):
     """The login in HTTPS_PROXY is given to the proxy and told nowhere, be it right or wrong."""
     proxy, log = away.proxy, away.sluice.folder / "log"
     proxy.login = "alice:her-long-word"
-    for word, code in (("not-her-word", 4), ("her-long-word", 0)):
+    for word, code in (("not-her-word", 4), ("her-long-word", 2)):    # 2: the application is still to be made
         proxy.clear()
-        done = away.sluice.run("check", "start", "oauth", "--json", "--log", log, *away.args,
+        done = away.sluice.run("check", "start", "oauth", "emr", "--json", "--log", log, *away.args,
                                env={"HTTPS_PROXY": f"http://alice:{word}@127.0.0.1:{proxy.port}"}).ends(code)
-        assert {each.code for each in proxy.asked} == {407 if code else 200}
+        assert {each.code for each in proxy.asked} == {407 if code == 4 else 200}
+        if code == 4:    # a second one might lock the account
+            assert len(proxy.asked) == 1, proxy.asked
+            for name, host in DOORS.items():
+                check = done.checks[name]
+                assert check["code"] == "proxy 407" and host in check["line"], check
+                assert "Correct user and password in HTTPS_PROXY" in check["fix"], check
         assert f"127.0.0.1:{proxy.port}" in done.checks["start.network"]["line"]
         for text in (done.out, done.err, log.read_text(), away.sluice.state.read_text()):
             assert word not in text
@@ -181,13 +193,28 @@ def test_proxy_that_hangs(away):
     assert json.dumps(done.json).count("cancelled") == 0
 
 
+def test_timeout_with_a_proxy_that_hangs(away):
+    """When the time given is over, what was waited for is told: host, proxy and phase."""
+    away.proxy.silent = frozenset(DOORS.values())
+    done = away.sluice.run("check", "oauth", "emr", "--timeout", "3", "--json", *away.args, timeout=20).ends(4)
+    for name in ("oauth.reach", "emr.identity"):
+        check = done.checks[name]
+        assert check["status"] == "cancelled" and DOORS[name] in check["line"], check
+        assert f"connecting through the proxy 127.0.0.1:{away.proxy.port}" in check["line"], check
+
+
 @pytest.mark.long
 def test_proxy_that_hangs_for_long(away):
-    """The check that needs the catalog gives it ten seconds."""
-    away.proxy.silent = frozenset({CATALOG})
-    assert_hanging(away, away.sluice.run("check", "oauth", "--json", *away.args).ends(4).checks["oauth.reach"])
+    """The checks that need the catalog and AWS give it ten seconds, and not again and again."""
+    away.proxy.silent = frozenset(DOORS.values())
+    began = time.monotonic()
+    done = away.sluice.run("check", "oauth", "emr", "--json", *away.args).ends(4)
+    assert time.monotonic() - began < 18
+    for name in ("oauth.reach", "emr.identity"):
+        assert_hanging(away, done.checks[name], DOORS[name])
+        assert "through the proxy" in done.checks[name]["evidence"], done.checks[name]
 
 
-def assert_hanging(away, said: dict) -> None:
-    assert f"127.0.0.1:{away.proxy.port}" in said["line"] and CATALOG in said["line"], said
-    assert "proxy" in said["fix"], said
+def assert_hanging(away, said: dict, host: str = CATALOG) -> None:
+    assert f"through the proxy 127.0.0.1:{away.proxy.port}" in said["line"] and host in said["line"], said
+    assert "HTTPS_PROXY" in said["fix"] and "NO_PROXY" in said["fix"] and f"{host}:443" in said["fix"], said
