@@ -10,21 +10,6 @@
 #include "core/snapshot_make.h"
 #include "core/wizard_parts.h"
 
-const char *origin_name(enum origin o)
-{
-    static const char *const names[] = {
-        [ORIGIN_NONE] = "none",
-        [ORIGIN_DEFAULT] = "default",
-        [ORIGIN_ENVIRONMENT] = "environment",
-        [ORIGIN_STATE] = "state",
-        [ORIGIN_ANSWERS] = "answers",
-        [ORIGIN_SET] = "--set",
-        [ORIGIN_TYPED] = "typed",
-        [ORIGIN_MADE] = "made",
-    };
-    return names[o];
-}
-
 struct wizard *wizard_new(const struct rows *rows)
 {
     struct wizard *w = xcalloc(1, sizeof(*w));

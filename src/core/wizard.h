@@ -28,7 +28,6 @@ enum origin {
     ORIGIN_TYPED,
     ORIGIN_MADE
 };
-const char *origin_name(enum origin o);
 
 struct wizard;
 

@@ -185,20 +185,6 @@ char *estuary_table_location(const char *base, const char *ns, const char *table
     return text_take(&out);
 }
 
-char *estuary_nested_location(const char *base, const char *ns, const char *table)
-{
-    AUTO_TEXT out = TEXT_INIT;
-    AUTO_TEXT path = TEXT_INIT;
-    char hash[ESTUARY_XXH64_HEX];
-    add_cleaned(&path, ns, SIZE_MAX);
-    text_addc(&path, '/');
-    add_cleaned(&path, table, SIZE_MAX);
-    estuary_xxh64(path.s, hash);
-    add_base(&out, base);
-    text_addf(&out, "%s.%s", path.s, hash);
-    return text_take(&out);
-}
-
 char *estuary_parameter(const char *ssm_prefix, const char *materialization)
 {
     AUTO(xfree) char *hashed = estuary_hashed_name(materialization);

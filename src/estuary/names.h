@@ -53,9 +53,6 @@ char *estuary_hashed_name(const char *s);
 /* Directory of a table: base without one slash at its end, then the hashed name of
  * "<namespace>_<table>". Both as estuary_iceberg_name gives them; xfree. */
 char *estuary_table_location(const char *base, const char *ns, const char *table);
-/* With the connector's flag nested_dot_hash_location_style: <base>/<ns>/<table>.<hash>; of names
- * that are cleaned already, so that my.table and my-table share one; xfree. */
-char *estuary_nested_location(const char *base, const char *ns, const char *table);
 /* Name of the parameter in AWS Systems Manager that holds the catalog's credential; prefix with its
  * slashes; xfree. */
 char *estuary_parameter(const char *ssm_prefix, const char *materialization);

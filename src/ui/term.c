@@ -509,8 +509,3 @@ int term_copy(struct terminal *t, const char *s, size_t n, struct problem *err)
     send_bytes(t, bytes.s, bytes.len);
     return 0;
 }
-
-void term_bell(struct terminal *t)
-{
-    send_bytes(t, "\a", 1);
-}

@@ -62,5 +62,4 @@ void term_suspend(
 /* To the clipboard by OSC 52; that it arrived cannot be known. -1 when longer than TERM_COPY_MAX.
  */
 int term_copy(struct terminal *t, const char *s, size_t n, struct problem *err);
-void term_bell(struct terminal *t);
 #endif

@@ -46,17 +46,11 @@ static void parameters_and_places(void **state)
     AUTO(xfree) char *flat = estuary_table_location("s3://lake/iceberg", "analytics", "orders");
     AUTO(xfree) char *slash = estuary_table_location("s3://lake/iceberg/", "analytics", "orders");
     AUTO(xfree) char *two = estuary_table_location("s3://lake/iceberg//", "analytics", "orders");
-    AUTO(xfree) char *nested = estuary_nested_location("s3://lake", "flow", "mytable");
-    AUTO(xfree) char *dot = estuary_nested_location("s3://lake", "flow", "my.table");
-    AUTO(xfree) char *hyphen = estuary_nested_location("s3://lake/", "flow", "my-table");
     assert_string_equal(prod, "/estuary/acmeCo_prod_materialize_bauplan_7FE21C193D7B41E8");
     assert_string_equal(shop, "/estuary/acmeCo_shop_materialize_bauplan_E6CD0446FFC44D10");
     assert_string_equal(flat, "s3://lake/iceberg/analytics_orders_48AF4B8B29A29B3C");
     assert_string_equal(slash, flat);
     assert_string_equal(two, "s3://lake/iceberg//analytics_orders_48AF4B8B29A29B3C");
-    assert_string_equal(nested, "s3://lake/flow/mytable.D7D053D01D253AEB");
-    assert_string_equal(dot, "s3://lake/flow/my_table.25FBA56C761DB31B");
-    assert_string_equal(hyphen, dot);
 }
 
 static void iceberg_names(void **state)
