@@ -352,8 +352,7 @@ void aws_credentials_release(struct aws_credentials *c)
     *c = (struct aws_credentials){0};
 }
 
-/* --- names of profiles
- * ------------------------------------------------------------------------------ */
+/* --- names of profiles ------------------------------------------------------------------------ */
 
 struct names {
     char **list;

@@ -25,8 +25,7 @@ void sigv4_encode(struct text *out, const char *s, size_t n, bool keep_slash)
     }
 }
 
-/* --- path
- * ------------------------------------------------------------------------------------------- */
+/* --- path ------------------------------------------------------------------------------------- */
 
 /* Removes "." and "..", and doubled slashes (RFC 3986 5.2.4 as AWS does it). */
 static void resolve(struct text *out, const char *path)
@@ -70,8 +69,7 @@ void sigv4_canon_path(struct text *out, const char *path, bool keep, bool normal
     sigv4_encode(out, resolved.s, resolved.len, true);
 }
 
-/* --- query
- * ------------------------------------------------------------------------------------------ */
+/* --- query ------------------------------------------------------------------------------------ */
 
 static int nibble(char c)
 {
@@ -142,8 +140,7 @@ void sigv4_canon_query(struct text *out, const char *query, const struct sigv4_h
     sigv4_headers_release(&pairs);
 }
 
-/* --- headers
- * ---------------------------------------------------------------------------------------- */
+/* --- headers ---------------------------------------------------------------------------------- */
 
 void sigv4_headers_init(struct sigv4_headers *h)
 {

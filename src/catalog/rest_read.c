@@ -63,8 +63,7 @@ int catalog_config_read(const char *body, size_t n, struct catalog_config *out, 
     return 0;
 }
 
-/* --- the effective base
- * --------------------------------------------------------------------------------- */
+/* --- the effective base ----------------------------------------------------------------------- */
 
 static int elsewhere(const char *uri, const char *target_url, struct problem *err)
 {
@@ -145,8 +144,7 @@ char *catalog_base(const struct catalog_config *c, const char *target_url, struc
     return text_take(&out);
 }
 
-/* --- namespaces
- * ----------------------------------------------------------------------------------------- */
+/* --- namespaces ------------------------------------------------------------------------------- */
 
 static char *joined_levels(const cJSON *levels)
 {

@@ -16,8 +16,7 @@ void catalog_place_release(struct catalog_place *p)
     *p = (struct catalog_place){0};
 }
 
-/* --- reading
- * ------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 int catalog_tables_read(const char *body, size_t n, struct catalog_names *out, char **next,
                         struct problem *err)
@@ -61,8 +60,7 @@ int catalog_location_read(const char *body, size_t n, char **location, struct pr
     return 0;
 }
 
-/* --- asking
- * -------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* Levels of a namespace are joined by what the catalog says, encoded already. */
 static char *tables_url(const char *base, const char *namespace, const char *separator)

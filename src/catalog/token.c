@@ -120,8 +120,7 @@ enum token_result token_ask(struct run *run, const struct token_client *client,
     return token_read(&answer, form, client, out, err);
 }
 
-/* --- one token for all
- * --------------------------------------------------------------------------------- */
+/* --- one token for all ------------------------------------------------------------------------ */
 
 struct shared_token {
     struct secret *token;

@@ -72,8 +72,7 @@ char *catalog_token_uri_normalise(const char *typed)
     return s;
 }
 
-/* --- judging
- * ------------------------------------------------------------------------------------------ */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 static int wrong(struct problem *err, const char *what, const char *fix)
 {
@@ -218,8 +217,7 @@ int catalog_client_id_valid(const char *text, struct problem *err)
     return 0;
 }
 
-/* --- addresses
- * ---------------------------------------------------------------------------------------- */
+/* --- addresses -------------------------------------------------------------------------------- */
 
 static char *decoded(const char *s, size_t n)
 {

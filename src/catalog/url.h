@@ -16,8 +16,7 @@
 #define CATALOG_TOKEN_URI_OLD "api/v1/oauth/tokens"
 #define CATALOG_BRANCH_MAX 256
 
-/* --- judging what was typed: 0, or -1 and PROBLEM_INPUT with cause and fix
- * ---------------------------- */
+/* --- judging what was typed: 0, or -1 and PROBLEM_INPUT with cause and fix -------------------- */
 
 /* https (http only to loopback), a host, no login, query or fragment, not ending in /v1. */
 int catalog_url_valid(const char *text, struct problem *err);
@@ -35,8 +34,7 @@ catalog_token_uri_normalise(const char *typed); /* blanks and slashes at the end
  * apart. */
 int catalog_client_id_valid(const char *text, struct problem *err);
 
-/* --- addresses
- * ---------------------------------------------------------------------------------------- */
+/* --- addresses -------------------------------------------------------------------------------- */
 
 struct catalog_address {
     char *base;    /* without the branch: "https://host/iceberg" */

@@ -87,8 +87,7 @@ int export_folder(struct session *s, const struct export_asked *asked, struct ex
     return 0;
 }
 
-/* --- for the front ends
- * -------------------------------------------------------------------------- */
+/* --- for the front ends ----------------------------------------------------------------------- */
 
 static char *absolute(const char *path)
 {

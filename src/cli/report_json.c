@@ -78,8 +78,7 @@ void report_checks_json(struct session *s, const struct selection *sel, bool ok,
     text_addc(out, '\n');
 }
 
-/* --- as the state knows it
- * ----------------------------------------------------------------------- */
+/* --- as the state knows it -------------------------------------------------------------------- */
 
 /* o: what is kept of the row's outcome, so that a process that ran the check says the same as one
  * that read of it. */
@@ -121,8 +120,7 @@ void report_kept_json(struct session *s, struct text *out)
     text_addc(out, '\n');
 }
 
-/* --- JUnit: the subset every CI reads
- * ------------------------------------------------------------- */
+/* --- JUnit: the subset every CI reads --------------------------------------------------------- */
 
 static void add_xml(struct text *out, const char *s)
 {
@@ -181,8 +179,7 @@ void report_checks_junit(struct session *s, const struct selection *sel, struct 
     text_add(out, "</testsuite>\n");
 }
 
-/* --- plans
- * ------------------------------------------------------------------------------------------ */
+/* --- plans ------------------------------------------------------------------------------------ */
 
 static void add_change(const struct change *c, const struct change_view *v, struct json_writer *w)
 {

@@ -62,8 +62,7 @@ void engine_apply_stop(struct engine *e)
     log_line("apply: stops before the next change");
 }
 
-/* --- one phase of a change
- * --------------------------------------------------------------------------- */
+/* --- one phase of a change -------------------------------------------------------------------- */
 
 void apply_body(struct task *t)
 {
@@ -261,8 +260,7 @@ void apply_finished(struct engine *e, struct task *t)
         ready(e, t);
 }
 
-/* --- order --------------------------------------------------------------------------------------
- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 static bool usable(const struct change_slot *s)
 {
@@ -396,8 +394,7 @@ void apply_progress(struct engine *e, const struct task *t, const char *doing)
     engine_emit(e, EVENT_CHANGE_PROGRESS, -1, t->change->id);
 }
 
-/* --- start
- * -------------------------------------------------------------------------------------------- */
+/* --- start ------------------------------------------------------------------------------------ */
 
 int apply_begin(struct engine *e, struct plan *plan, struct problem *err)
 {

@@ -5,8 +5,7 @@
 #include "core/engine_parts.h"
 #include "core/mem.h"
 
-/* --- previews -----------------------------------------------------------------------------------
- */
+/* --- previews --------------------------------------------------------------------------------- */
 
 #define ANNOUNCED "(known after: "
 
@@ -82,8 +81,7 @@ void apply_refresh(struct engine *e, size_t change)
     xreplace(&c->preview, now->preview);
 }
 
-/* --- secrets ------------------------------------------------------------------------------------
- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
 static int field_of(struct engine *e, const char *id)
 {

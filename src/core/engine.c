@@ -19,8 +19,7 @@ void engine_emit(struct engine *e, enum event_kind kind, int check, const char *
     e->observe(e->observe_ctx, &ev);
 }
 
-/* --- checks -------------------------------------------------------------------------------------
- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static struct task *task_of(struct task *list, int check)
 {
@@ -257,8 +256,7 @@ bool engine_busy(const struct engine *e)
     return false;
 }
 
-/* --- results ------------------------------------------------------------------------------------
- */
+/* --- results ---------------------------------------------------------------------------------- */
 
 /* What a finding of this severity amounts to: only blocking and dangerous ones fail. */
 static void seal(const struct task *t, struct outcome *o)
@@ -358,8 +356,7 @@ int engine_timeout(struct engine *e)
     return left < 0 ? 0 : (int)left;
 }
 
-/* --- queue --------------------------------------------------------------------------------------
- */
+/* --- queue ------------------------------------------------------------------------------------ */
 
 static bool is_abandoned(const struct engine *e, const struct task *t)
 {

@@ -55,8 +55,7 @@ void engine_want_step(struct engine *e, int step, enum effect effect, bool again
  * given up after 60 ms; a probe is not run anew while it may still be cleaning up. */
 void engine_cancel(struct engine *e, int check);
 
-/* --- apply
- * ------------------------------------------------------------------------------------------ */
+/* --- apply ------------------------------------------------------------------------------------ */
 
 enum change_status {
     CHANGE_WAITING,

@@ -50,8 +50,7 @@ void engine_poke(struct engine *e)
     (void)n; /* a full counter is readable all the same */
 }
 
-/* --- tasks --------------------------------------------------------------------------------------
- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 void task_free(struct task *t)
 {
@@ -99,8 +98,7 @@ size_t engine_threads(const struct engine *e)
     return n;
 }
 
-/* --- reports ------------------------------------------------------------------------------------
- */
+/* --- reports ---------------------------------------------------------------------------------- */
 
 static void post(struct engine *e, struct message *m, bool thread_ends)
 {
@@ -201,8 +199,7 @@ void engine_start_task(struct engine *e, struct task *t, int deadline_ms)
     }
 }
 
-/* --- end ----------------------------------------------------------------------------------------
- */
+/* --- end -------------------------------------------------------------------------------------- */
 
 static void cancel_all(struct engine *e, bool sends_too)
 {

@@ -21,8 +21,7 @@
 static const char heading[] =
     "# Sums of what sluice wrote here; a file that was changed is not overwritten.\n";
 
-/* --- the list
- * ------------------------------------------------------------------------------------ */
+/* --- the list --------------------------------------------------------------------------------- */
 
 void folder_add(struct folder *f, const char *path, const char *bytes, size_t n)
 {
@@ -114,8 +113,7 @@ static void add_sums(struct folder *f)
     qsort(f->files, f->count, sizeof *f->files, by_path);
 }
 
-/* --- what stands there
- * --------------------------------------------------------------------------- */
+/* --- what stands there ------------------------------------------------------------------------ */
 
 /* Paths of all files below a folder, into a folder whose files have no bytes. */
 static int list(const char *root, const char *below, int depth, struct folder *out,
@@ -208,8 +206,7 @@ static int judge(const char *root, struct text *sums, struct problem *err)
     return 0;
 }
 
-/* --- writing
- * ------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static int sync_folder(const char *path, struct problem *err)
 {

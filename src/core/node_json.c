@@ -6,8 +6,7 @@
 #include "core/json.h"
 #include "core/mem.h"
 
-/* --- reading
- * ------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static struct node *plain(const char *letters)
 {
@@ -48,8 +47,7 @@ struct node *node_parse_json(const char *bytes, size_t n, const char *name, stru
     return tree;
 }
 
-/* --- writing
- * ------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 static const char *skip_digits(const char *s)
 {

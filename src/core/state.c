@@ -148,8 +148,7 @@ int64_t state_saved_at(const struct state *s)
     return s->saved_at;
 }
 
-/* --- saving
- * ---------------------------------------------------------------------------------------- */
+/* --- saving ----------------------------------------------------------------------------------- */
 
 bool state_keeps_secrets(struct wizard *w)
 {
@@ -235,8 +234,7 @@ bool state_worth_saving(const struct state *s, const struct wizard *w)
     return !s->is_new || wizard_answers_version(w) > 1;
 }
 
-/* --- secrets
- * --------------------------------------------------------------------------------------- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
 enum vault_status state_vault(const struct state *s)
 {

@@ -47,8 +47,7 @@ struct node *state_kept_fact(const struct state *s, const struct wizard *w, cons
  * is not good; no items, evidence, command or duration. outcome_unref. */
 struct outcome *state_kept_outcome(const struct outcome *o);
 
-/* --- secrets
- * --------------------------------------------------------------------------------------- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
 enum vault_status { VAULT_NONE, VAULT_LOCKED, VAULT_OPEN };
 enum vault_status state_vault(const struct state *s);
@@ -63,8 +62,7 @@ bool state_can_keep(const struct state *s, struct wizard *w, int field);
 /* Removes every stored secret and the file. */
 int state_forget_secrets(struct state *s, struct wizard *w, struct problem *err);
 
-/* --- answers from elsewhere
- * ------------------------------------------------------------------------- */
+/* --- answers from elsewhere ------------------------------------------------------------------- */
 
 /* The mapping of an answers file. Unknown ids and malformed values: PROBLEM_INPUT with file, line,
  * reason. */
@@ -75,8 +73,7 @@ int answers_environment(struct wizard *w, struct problem *err);
 /* "step.field=value"; PROBLEM_INPUT: unknown id, or a literal secret (wrong usage, 64). */
 int answers_set(struct wizard *w, const char *assignment, enum origin origin, struct problem *err);
 
-/* --- recently used
- * ---------------------------------------------------------------------------------- */
+/* --- recently used ---------------------------------------------------------------------------- */
 
 /* Paths in $XDG_STATE_HOME/sluice/recent, newest first; best effort. xfree each and the array. */
 char **recent_list(size_t *count);

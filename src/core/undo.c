@@ -6,8 +6,7 @@
 #include "core/engine_parts.h"
 #include "core/mem.h"
 
-/* --- plan
- * ----------------------------------------------------------------------------------------- */
+/* --- plan ------------------------------------------------------------------------------------- */
 
 static const struct change_kind *kind_of(const struct rows *rows, const char *id)
 {
@@ -72,8 +71,7 @@ void wizard_make_undo(struct wizard *w, int step, struct plan *out)
     add_order(entries, count, out);
 }
 
-/* --- journal
- * --------------------------------------------------------------------------------------- */
+/* --- journal ---------------------------------------------------------------------------------- */
 
 void undo_note_ties(struct journal_entry *entry, const struct change *c)
 {
@@ -102,8 +100,7 @@ static void forget_made(struct engine *e, const struct journal_entry *entry)
     }
 }
 
-/* --- phases
- * ---------------------------------------------------------------------------------------- */
+/* --- phases ----------------------------------------------------------------------------------- */
 
 void undo_finished(struct engine *e, struct task *t)
 {

@@ -112,8 +112,7 @@ struct snapshot *wizard_snapshot(struct wizard *w)
     return snapshot_ref(wizard_present(w));
 }
 
-/* --- setting -----------------------------------------------------------------------------------
- */
+/* --- setting ---------------------------------------------------------------------------------- */
 
 /* Trimmed and so on, as a text is; the copy made on the way is wiped. */
 static struct value *normalised_secret(const struct field *f, struct value *v)
@@ -312,8 +311,7 @@ void wizard_allow_host(struct wizard *w, int field)
     wizard_bind_secrets(w);
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 const struct value *wizard_answer(const struct wizard *w, int field)
 {

@@ -35,8 +35,7 @@ struct wizard *wizard_new(const struct rows *rows); /* rows outlive it */
 void wizard_free(struct wizard *w);
 const struct rows *wizard_rows(const struct wizard *w);
 
-/* --- answers -------------------------------------------------------------------------------------
- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 /* Sets a field (index of rows->fields); takes the value, NULL clears it. The value is normalised
  * and kept even when it is not valid (nothing typed is lost); -1 and err say what is wrong with it.
@@ -77,8 +76,7 @@ struct snapshot *wizard_snapshot(struct wizard *w);
 uint64_t wizard_version(const struct wizard *w);
 uint64_t wizard_answers_version(const struct wizard *w);
 
-/* --- outcomes ------------------------------------------------------------------------------------
- */
+/* --- outcomes --------------------------------------------------------------------------------- */
 
 struct check_view {
     enum status status; /* WAITING with `waits`, NONE, or what the outcome says */
@@ -136,8 +134,7 @@ void wizard_step_view(struct wizard *w, int step, struct step_view *out);
 /* The first step that is not proved: where resume opens. */
 int wizard_first_open_step(struct wizard *w);
 
-/* --- plan ----------------------------------------------------------------------------------------
- */
+/* --- plan ------------------------------------------------------------------------------------- */
 
 /* The plan of all steps against the present facts; borrowed until the next change of the model. */
 const struct plan *wizard_plan(struct wizard *w);
@@ -149,8 +146,7 @@ void wizard_make_plan(struct wizard *w, int step, struct plan *out);
  * plan_release it. */
 void wizard_make_undo(struct wizard *w, int step, struct plan *out);
 
-/* --- journal -------------------------------------------------------------------------------------
- */
+/* --- journal ---------------------------------------------------------------------------------- */
 
 enum journal_status {
     JOURNAL_INTENDED,

@@ -4,8 +4,7 @@
 #include "core/mem.h"
 #include "core/wizard_parts.h"
 
-/* --- texts -------------------------------------------------------------------------------------
- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 /* The first '=' outside double quotes, as a table's name may hold one; NULL none. */
 static const char *equals_of(const char *item)
@@ -107,8 +106,7 @@ int wizard_set_text(struct wizard *w, int field, const char *text, enum origin o
     return rc;
 }
 
-/* --- references --------------------------------------------------------------------------------
- */
+/* --- references ------------------------------------------------------------------------------- */
 
 /* A variable is gone from the environment once it was read; state and answers file may both name
  * it, and two fields as well. */
@@ -137,8 +135,7 @@ int wizard_set_reference(struct wizard *w, int field, const char *reference, enu
     return wizard_set(w, field, v, origin, err);
 }
 
-/* --- nodes -------------------------------------------------------------------------------------
- */
+/* --- nodes ------------------------------------------------------------------------------------ */
 
 static int bad_node(struct problem *err, const struct field *f, const struct node *n,
                     const char *wanted)

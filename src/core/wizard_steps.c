@@ -69,8 +69,7 @@ int wizard_first_open_step(struct wizard *w)
     return (int)w->rows->step_count - 1;
 }
 
-/* --- plan
- * ----------------------------------------------------------------------------------------- */
+/* --- plan ------------------------------------------------------------------------------------- */
 
 void wizard_make_plan(struct wizard *w, int step, struct plan *out)
 {

@@ -34,8 +34,7 @@ static void keep(struct draft_log *log, char *line)
     log->count += log->count < DRAFT_LOG_TAIL;
 }
 
-/* --- escape sequences (ECMA-48, 5.4 and 5.6) ---------------------------------------------------
- */
+/* --- escape sequences (ECMA-48, 5.4 and 5.6) -------------------------------------------------- */
 
 static size_t skip_control_string(const char *s, size_t n, size_t at)
 {

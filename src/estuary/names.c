@@ -19,8 +19,7 @@
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
 
-/* --- the catalog
- * --------------------------------------------------------------------------------- */
+/* --- the catalog ------------------------------------------------------------------------------ */
 
 static int wrong_name(struct problem *err, const char *what, const char *fix)
 {
@@ -100,8 +99,7 @@ bool estuary_plain_name(const char *name)
     return n > 0 && n <= 63 && name[n] == '\0' && strchr(DIGITS, name[0]) == NULL;
 }
 
-/* --- Iceberg
- * ------------------------------------------------------------------------------------- */
+/* --- Iceberg ---------------------------------------------------------------------------------- */
 
 /* Bytes of the character at s: an invalid byte counts as one, as in Go. */
 static size_t character(const char *s)
@@ -191,8 +189,7 @@ char *estuary_parameter(const char *ssm_prefix, const char *materialization)
     return xasprintf("%s%s", ssm_prefix, hashed);
 }
 
-/* --- collisions
- * ---------------------------------------------------------------------------------- */
+/* --- collisions ------------------------------------------------------------------------------- */
 
 struct entry {
     const char *name;

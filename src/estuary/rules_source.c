@@ -22,8 +22,7 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* --- address
- * ------------------------------------------------------------------------------------- */
+/* --- address ---------------------------------------------------------------------------------- */
 
 /* Its session mode, :5432, is a pooler as well, and slips through the connector's own check. */
 static bool supabase_pooler(const struct node *config, const char *value)
@@ -50,8 +49,7 @@ static bool bare_v6(const struct node *config, const char *value)
     return count_of(value, ':') > 1 && value[0] != '[';
 }
 
-/* --- login
- * --------------------------------------------------------------------------------------- */
+/* --- login ------------------------------------------------------------------------------------ */
 
 static bool breaks_sql(const struct node *config, const char *value)
 {
@@ -92,8 +90,7 @@ static bool root_password(const struct node *config, const char *value)
     return value[0] != '\0' && !estuary_is(config, "credentials.password", value);
 }
 
-/* --- objects
- * ------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static bool given_and_not_plain(const struct node *config, const char *value)
 {
@@ -135,8 +132,7 @@ static bool blank_in_list(const struct node *config, const char *value)
     return strchr(value, ' ') != NULL;
 }
 
-/* --- advanced
- * ------------------------------------------------------------------------------------ */
+/* --- advanced --------------------------------------------------------------------------------- */
 
 static bool no_sslmode(const struct node *config, const char *value)
 {
@@ -180,8 +176,7 @@ static bool blank_schema(const struct node *config, const char *value)
     return false;
 }
 
-/* --- tunnel
- * -------------------------------------------------------------------------------------- */
+/* --- tunnel ----------------------------------------------------------------------------------- */
 
 static bool no_endpoint(const struct node *config, const char *value)
 {
@@ -199,8 +194,7 @@ static bool locked_key(const struct node *config, const char *value)
     return tunnelled(config) && strstr(value, "ENCRYPTED") != NULL;
 }
 
-/* --- rows
- * ---------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static const struct estuary_rule rules[] = {
     {"address", estuary_missing, "missing 'address'",

@@ -22,8 +22,7 @@ static bool ends(const char *s, const char *with)
     return n >= m && strcmp(s + n - m, with) == 0;
 }
 
-/* --- catalog
- * ------------------------------------------------------------------------------------- */
+/* --- catalog ---------------------------------------------------------------------------------- */
 
 static bool not_https(const struct node *config, const char *value)
 {
@@ -81,8 +80,7 @@ static bool hard_is_no_switch(const struct node *config, const char *value)
     return node_find(config, "hard_delete") != NULL && !estuary_is_switch(config, "hard_delete");
 }
 
-/* --- login to the catalog
- * ------------------------------------------------------------------------ */
+/* --- login to the catalog --------------------------------------------------------------------- */
 
 static bool no_credentials(const struct node *config, const char *value)
 {
@@ -138,8 +136,7 @@ static bool no_pair(const struct node *config, const char *value)
             value[strcspn(value, " \t\r\n")] != '\0');
 }
 
-/* --- compute
- * ------------------------------------------------------------------------------------- */
+/* --- compute ---------------------------------------------------------------------------------- */
 
 static bool no_compute(const struct node *config, const char *value)
 {
@@ -241,8 +238,7 @@ static bool session_key(const struct node *config, const char *value)
     return starts(value, "ASIA");
 }
 
-/* --- the rest
- * ------------------------------------------------------------------------------------ */
+/* --- the rest --------------------------------------------------------------------------------- */
 
 static bool no_frequency(const struct node *config, const char *value)
 {
@@ -288,8 +284,7 @@ static bool half_trigger(const struct node *config, const char *value)
     return estuary_is_map(config, "dbt_job_trigger") && value[0] == '\0';
 }
 
-/* --- rows
- * ---------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static const struct estuary_rule rules[] = {
     {"url", estuary_missing, "missing 'url'", "Estuary does not know the catalog.",

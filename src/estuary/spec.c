@@ -18,8 +18,7 @@ static struct node *child(struct node *map, const char *key)
     return n;
 }
 
-/* --- configs
- * ------------------------------------------------------------------------------------- */
+/* --- configs ---------------------------------------------------------------------------------- */
 
 struct node *estuary_source_config(const struct estuary_source *s)
 {
@@ -78,8 +77,7 @@ struct node *estuary_target_config(const struct estuary_target *t)
     return config;
 }
 
-/* --- tasks
- * --------------------------------------------------------------------------------------- */
+/* --- tasks ------------------------------------------------------------------------------------ */
 
 static void add_endpoint(struct node *model, const char *image, struct node *config)
 {
@@ -137,8 +135,7 @@ struct node *estuary_materialization_model(const char *image, struct node *confi
     return model;
 }
 
-/* --- collections
- * --------------------------------------------------------------------------------- */
+/* --- collections ------------------------------------------------------------------------------ */
 
 /* How a type of PostgreSQL arrives in a document (source-postgres's own mapping). */
 struct type_row {

@@ -11,8 +11,7 @@
 
 #define LARGE 512 /* bytes as JSON; flowctl's own bound */
 
-/* --- what is large
- * ------------------------------------------------------------------------------- */
+/* --- what is large ---------------------------------------------------------------------------- */
 
 static bool large(const struct node *n)
 {
@@ -76,8 +75,7 @@ char *estuary_config_path(const char *task)
     return xasprintf("%s.config.yaml", task);
 }
 
-/* --- the tree
- * ------------------------------------------------------------------------------------ */
+/* --- the tree --------------------------------------------------------------------------------- */
 
 /* What stands in one flow.yaml. Keys are put in the order flowctl writes them. */
 struct place {

@@ -223,8 +223,7 @@ static void watermarks_hash(const void *data, struct hasher *h)
     hasher_number(h, w->persistence);
 }
 
-/* --- login -------------------------------------------------------------------------------------
- */
+/* --- login ------------------------------------------------------------------------------------ */
 
 struct postgres_login_state *postgres_login_state_new(bool works, bool refused)
 {

@@ -32,8 +32,7 @@ void postgres_round_trip_release(struct postgres_round_trip *t)
     text_release(&t->notices);
 }
 
-/* --- the reader's guard
- * ----------------------------------------------------------------------------- */
+/* --- the reader's guard ----------------------------------------------------------------------- */
 
 static int guard_refused(struct problem *err, const char *shown)
 {
@@ -60,8 +59,7 @@ static int prove_lock_timeout(struct trip *x, struct problem *err)
     return guard_refused(err, pg_rows(r) == 1 ? pg_cell(r, 0, "lock_timeout") : "nothing");
 }
 
-/* --- the slot
- * --------------------------------------------------------------------------------------- */
+/* --- the slot --------------------------------------------------------------------------------- */
 
 /* Every transaction that has written holds a lock on its own number, which anyone may see. */
 static const char sql_holders[] =
@@ -183,8 +181,7 @@ static int make_slot(struct trip *x, struct problem *err)
     return r != NULL ? 0 : slot_failed(x, &p, err);
 }
 
-/* --- the stream
- * ------------------------------------------------------------------------------------- */
+/* --- the stream ------------------------------------------------------------------------------- */
 
 static int start_stream(struct trip *x, struct problem *err)
 {
@@ -313,8 +310,7 @@ static int read_change(struct trip *x, struct problem *err)
     return done ? 0 : nothing_came(x, err);
 }
 
-/* --- the end
- * ---------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 /* A temporary slot goes with its connection, within a moment. */
 static int prove_gone(struct trip *x, struct problem *err)

@@ -18,8 +18,7 @@
 #define CANCEL_TWICE_MS 3000
 #define TICK_MS 1000 /* only while something runs: elapsed times are shown in seconds */
 
-/* --- marks, notices, consent ---------------------------------------------------------------------
- */
+/* --- marks, notices, consent ------------------------------------------------------------------ */
 
 enum mark app_mark(enum status s, bool stale, bool running)
 {
@@ -119,8 +118,7 @@ void app_copy(struct app *a, const char *text)
         app_notice(a, ROLE_WARN, "%s", p.what);
 }
 
-/* --- saving
- * ---------------------------------------------------------------------------------------- */
+/* --- saving ----------------------------------------------------------------------------------- */
 
 void app_save(struct app *a)
 {
@@ -156,8 +154,7 @@ static void save_if_due(struct app *a)
         app_save(a);
 }
 
-/* --- stack
- * ----------------------------------------------------------------------------------------- */
+/* --- stack ------------------------------------------------------------------------------------ */
 
 void app_push(struct app *a, struct view *v)
 {
@@ -210,8 +207,7 @@ static void draw(struct app *a)
     term_draw(a->term, &a->canvas);
 }
 
-/* --- keys
- * ------------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void ctrl_c(struct app *a)
 {
@@ -278,8 +274,7 @@ static void take_key(struct app *a, const struct key *k)
         global_key(a, k);
 }
 
-/* --- loop
- * -------------------------------------------------------------------------------------------- */
+/* --- loop ------------------------------------------------------------------------------------- */
 
 static void observe(void *ctx, const struct event *ev)
 {

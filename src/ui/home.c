@@ -37,8 +37,7 @@ static const struct home_entry *entry_at(const struct screen *s, size_t row)
     return row < s->home->count ? &s->home->entries[row] : NULL;
 }
 
-/* --- list
- * --------------------------------------------------------------------------------------------- */
+/* --- list ------------------------------------------------------------------------------------- */
 
 /* The first row carries "Continue" above it, the last one "Start" and a blank line. */
 static int rows_above(const struct screen *s, size_t row)
@@ -94,8 +93,7 @@ static void draw_row(void *owner, size_t row, struct canvas *c, struct rect r, b
 
 static const struct list_source source = {.draw = draw_row, .height = row_height};
 
-/* --- below the list
- * ----------------------------------------------------------------------------------- */
+/* --- below the list --------------------------------------------------------------------------- */
 
 static int put_muted(struct screen *s, struct rect r, int at, const char *before, const char *text)
 {
@@ -193,8 +191,7 @@ static void draw_all(struct screen *s)
     canvas_put_elided(c, r, all.rows - 1, 0, ROLE_KEY, "Enter open · n new · ? help · q quit");
 }
 
-/* --- keys
- * --------------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void choose(struct screen *s, size_t row)
 {

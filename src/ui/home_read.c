@@ -14,8 +14,7 @@
     1000 /* sluice-N.yaml; who has more of them in one folder names the next himself               \
           */
 
-/* --- one document
- * ------------------------------------------------------------------------------------- */
+/* --- one document ----------------------------------------------------------------------------- */
 
 static bool status_in(const char *status, const char *const *names)
 {
@@ -101,8 +100,7 @@ void home_entry_release(struct home_entry *e)
     *e = (struct home_entry){0};
 }
 
-/* --- words
- * -------------------------------------------------------------------------------------------- */
+/* --- words ------------------------------------------------------------------------------------ */
 
 void home_age(int64_t seconds, struct text *out)
 {
@@ -166,8 +164,7 @@ void home_heading(const struct home_entry *e, struct text *out)
         text_addf(out, "%s is proved.", e->name);
 }
 
-/* --- files
- * -------------------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
 static struct node *read_document(const char *path, struct problem *err)
 {

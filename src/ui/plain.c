@@ -14,8 +14,7 @@
 
 #define STILL_MS 10000 /* of silence, after which it is said what is waited for */
 
-/* --- running
- * ----------------------------------------------------------------------------------------- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 static void observe(void *ctx, const struct event *ev)
 {
@@ -112,8 +111,7 @@ void plain_begin_telling(struct plain *p)
     memset(p->just_told, 0, p->rows->check_count * sizeof(bool));
 }
 
-/* --- probes
- * ------------------------------------------------------------------------------------------ */
+/* --- probes ----------------------------------------------------------------------------------- */
 
 static bool same_service(const struct check *a, const struct check *b)
 {
@@ -173,8 +171,7 @@ static bool run_probes(struct plain *p, bool again)
     return plain_run_wanted(p);
 }
 
-/* --- checking a step
- * --------------------------------------------------------------------------------- */
+/* --- checking a step -------------------------------------------------------------------------- */
 
 /* An answer that was found to work is offered; *taken when it was taken over. */
 static bool offer(struct plain *p, int check, bool *taken)
@@ -219,8 +216,7 @@ static bool check_step(struct plain *p, bool again)
     return true;
 }
 
-/* --- what now
- * ---------------------------------------------------------------------------------------- */
+/* --- what now --------------------------------------------------------------------------------- */
 
 static bool details(struct plain *p)
 {
@@ -373,8 +369,7 @@ static enum next one_step(struct plain *p, enum next next)
     return what_now(p);
 }
 
-/* --- beginning and end
- * ------------------------------------------------------------------------------- */
+/* --- beginning and end ------------------------------------------------------------------------ */
 
 static void say_how(struct plain *p)
 {

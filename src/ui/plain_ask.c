@@ -7,8 +7,7 @@
 #include "core/mem.h"
 #include "ui/plain_parts.h"
 
-/* --- any question
- * ------------------------------------------------------------------------------------ */
+/* --- any question ----------------------------------------------------------------------------- */
 
 static void leave(struct plain *p, enum console_event how, int signal)
 {
@@ -85,8 +84,7 @@ bool plain_number(struct plain *p, size_t count, long *index, const char *prompt
     }
 }
 
-/* --- saving
- * ------------------------------------------------------------------------------------------ */
+/* --- saving ----------------------------------------------------------------------------------- */
 
 static bool unlock(struct plain *p, const struct secret *typed)
 {

@@ -74,8 +74,7 @@ static void say_if_missing(struct plain *p, int field)
         plain_say(p, "%s stays empty: checks that need it wait.", f->label);
 }
 
-/* --- kinds
- * ------------------------------------------------------------------------------------------- */
+/* --- kinds ------------------------------------------------------------------------------------ */
 
 static bool ask_text(struct plain *p, int field)
 {
@@ -213,8 +212,7 @@ static bool ask_field(struct plain *p, int field)
     }
 }
 
-/* --- a step
- * ------------------------------------------------------------------------------------------ */
+/* --- a step ----------------------------------------------------------------------------------- */
 
 static bool here(const struct plain *p, size_t field)
 {

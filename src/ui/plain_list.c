@@ -23,8 +23,7 @@ static const struct field *row_of(const struct listing *l)
     return l->p->rows->fields[l->field];
 }
 
-/* --- what was found
- * --------------------------------------------------------------------------------- */
+/* --- what was found --------------------------------------------------------------------------- */
 
 /* Names at most `max` items that can be chosen and match; tells how many there are. */
 static size_t name_items(const struct listing *l, const char *folded, size_t max, struct text *out)
@@ -74,8 +73,7 @@ static bool find_items(struct listing *l)
     return true;
 }
 
-/* --- what was typed
- * --------------------------------------------------------------------------------- */
+/* --- what was typed --------------------------------------------------------------------------- */
 
 /* Once each: "public.orders, public.*" names it twice. */
 static void add(struct text *out, const char *item)
@@ -153,8 +151,7 @@ static bool take(struct listing *l, const char *typed)
     return true;
 }
 
-/* --- answers an item needs
- * -------------------------------------------------------------------------- */
+/* --- answers an item needs -------------------------------------------------------------------- */
 
 static const char *answer_of(const struct value *map, const char *item)
 {
@@ -239,8 +236,7 @@ static bool ask_answers(struct listing *l)
     return goes_on;
 }
 
-/* --- the field
- * --------------------------------------------------------------------------------------- */
+/* --- the field -------------------------------------------------------------------------------- */
 
 static bool ask_names(struct listing *l)
 {

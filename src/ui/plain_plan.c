@@ -6,8 +6,7 @@
 #include "core/mem.h"
 #include "ui/plain_parts.h"
 
-/* --- telling
- * ----------------------------------------------------------------------------------------- */
+/* --- telling ---------------------------------------------------------------------------------- */
 
 static void say_change(struct plain *p, size_t number, const struct change *c)
 {
@@ -75,8 +74,7 @@ void plain_tell_change(struct plain *p, const struct event *ev)
     }
 }
 
-/* --- carrying out
- * ----------------------------------------------------------------------------------- */
+/* --- carrying out ----------------------------------------------------------------------------- */
 
 static void say_applied(struct plain *p)
 {
@@ -129,8 +127,7 @@ static bool apply(struct plain *p, struct plan *plan)
     return plain_run_wanted(p);
 }
 
-/* --- asking
- * ------------------------------------------------------------------------------------------ */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 static size_t wanted(const struct plan *plan)
 {

@@ -34,8 +34,7 @@ void plain_say_problem(struct plain *p, const struct problem *what)
         plain_say_code(p, "  Command: %s", what->copy);
 }
 
-/* --- step
- * -------------------------------------------------------------------------------------------- */
+/* --- step ------------------------------------------------------------------------------------- */
 
 static const char *saved_word(const struct plain *p)
 {
@@ -103,8 +102,7 @@ void plain_heading(struct plain *p)
         say_needs(p);
 }
 
-/* --- checks
- * ------------------------------------------------------------------------------------------ */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 bool plain_in_step(const struct plain *p, int check)
 {
@@ -256,8 +254,7 @@ void plain_summary(struct plain *p)
     plain_say(p, "%s", line.s);
 }
 
-/* --- one check in full
- * ------------------------------------------------------------------------------- */
+/* --- one check in full ------------------------------------------------------------------------ */
 
 static void say_part(struct plain *p, const char *label, const char *text)
 {

@@ -20,8 +20,7 @@ static struct view_page *self(struct view *v)
     return (struct view_page *)v;
 }
 
-/* --- drawing
- * ------------------------------------------------------------------------------------- */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 static char *text_of(const struct view_page *v, struct app *a)
 {
@@ -48,8 +47,7 @@ static void draw_page(struct view *view, struct app *a, struct rect r)
     pager_draw(&v->pager, &a->canvas, rect_rows(r, 2, -1));
 }
 
-/* --- keys
- * ---------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void act(struct app *a, const struct page_action *p)
 {

@@ -28,8 +28,7 @@ static struct view_picker *self(struct view *v)
     return (struct view_picker *)v;
 }
 
-/* --- answers an item needs
- * ------------------------------------------------------------------------- */
+/* --- answers an item needs -------------------------------------------------------------------- */
 
 static const char *answer_of(const struct view_picker *v, const char *item)
 {
@@ -62,8 +61,7 @@ static void set_answer(struct view_picker *v, const char *item, const char *answ
     xfree(items);
 }
 
-/* --- rows
- * --------------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -162,8 +160,7 @@ static void draw_row(void *owner, size_t row, struct canvas *c, struct rect r, b
 
 static const struct list_source source = {.draw = draw_row, .matches = matches};
 
-/* --- drawing
- * ------------------------------------------------------------------------------------------- */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 static void draw_note(struct view_picker *v, struct rect r)
 {
@@ -227,8 +224,7 @@ static void draw_picker(struct view *view, struct app *a, struct rect r)
     draw_note(v, rect_rows(r, r.rows - note, note));
 }
 
-/* --- keys
- * --------------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void choose(struct view_picker *v, size_t row, bool on)
 {

@@ -42,8 +42,7 @@ static int check_at_cursor(const struct view_step *v)
     return v->count > 0 && v->checks.cursor != LIST_NONE ? v->rows[v->checks.cursor] : -1;
 }
 
-/* --- check lines
- * ---------------------------------------------------------------------------------- */
+/* --- check lines ------------------------------------------------------------------------------ */
 
 static bool bad(enum status s)
 {
@@ -169,8 +168,7 @@ static void draw_heading(struct view_step *v, struct rect r)
     canvas_put_right(&v->app->canvas, r, 0, ROLE_MUTED, right.s);
 }
 
-/* --- pages without rows
- * ----------------------------------------------------------------------------- */
+/* --- pages without rows ----------------------------------------------------------------------- */
 
 static void draw_page(struct view_step *v, struct rect r)
 {
@@ -204,8 +202,7 @@ static int draw_needs(struct view_step *v, struct rect r)
     return at;
 }
 
-/* --- view
- * ------------------------------------------------------------------------------------------- */
+/* --- view ------------------------------------------------------------------------------------- */
 
 static void draw_step(struct view *view, struct app *a, struct rect r)
 {

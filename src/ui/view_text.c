@@ -51,8 +51,7 @@ static const struct view_ops help_ops = {.name = "help",
                                          .free = free_text,
                                          .keys = keys};
 
-/* --- help
- * ------------------------------------------------------------------------------------------- */
+/* --- help ------------------------------------------------------------------------------------- */
 
 static void add_field_help(struct app *a, int field, struct text *out)
 {
@@ -96,8 +95,7 @@ struct view *view_help_new(struct app *a, const struct view *of, int field)
     return &v->view;
 }
 
-/* --- log
- * -------------------------------------------------------------------------------------------- */
+/* --- log -------------------------------------------------------------------------------------- */
 
 static void fill_log(struct view_text *v)
 {

@@ -21,8 +21,7 @@
 
 #define IDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* --- a fact that is a number --------------------------------------------------------------------
- */
+/* --- a fact that is a number ------------------------------------------------------------------ */
 
 static inline void number_hash(const void *data, struct hasher *h)
 {
@@ -44,8 +43,7 @@ static inline struct fact *number(int n)
     return fact_new(&number_type, data);
 }
 
-/* --- fields -------------------------------------------------------------------------------------
- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
 static inline char *fake_trim(const char *s)
 {
@@ -135,8 +133,7 @@ static const struct field fake_fields[F_COUNT] = {
     [F_APP] = {.id = "b.app", .label = "Application"},
 };
 
-/* --- checks -------------------------------------------------------------------------------------
- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static inline void fake_run(struct run *run, struct outcome *out)
 {
@@ -233,8 +230,7 @@ static inline struct wizard *fake_wizard(struct rows *rows)
     return wizard_new(rows);
 }
 
-/* --- short words for tests ----------------------------------------------------------------------
- */
+/* --- short words for tests -------------------------------------------------------------------- */
 
 static inline int set_text(struct wizard *w, int field, const char *text)
 {

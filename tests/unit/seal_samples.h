@@ -35,8 +35,7 @@ static const char right_json[] =
     "\"lastmodified\":\"2026-11-30T10:00:00Z\",\"mac\":\"$\",\"pgp\":null,\"encrypted_suffix\":"
     "\"_sops\",\"version\":\"3.7.3\"}}";
 
-/* --- documents
- * -------------------------------------------------------------------------------- */
+/* --- documents -------------------------------------------------------------------------------- */
 
 static char *base64(const char *bytes, size_t n)
 {
@@ -112,8 +111,7 @@ static inline void assert_silent(const struct problem *p)
                 fail_msg("a secret in “%s”", texts[i]);
 }
 
-/* --- the service
- * ------------------------------------------------------------------------------ */
+/* --- the service ------------------------------------------------------------------------------ */
 
 #define ANSWERS 4
 

@@ -17,8 +17,7 @@
 #define SECRET_ENCODED "s3cret%2B%2F%25%3Ax%20%C3%A9"
 #define GOOD "{\"access_token\":\"tok-1234567890\",\"token_type\":\"Bearer\",\"expires_in\":3600}"
 
-/* --- judging answers
- * -------------------------------------------------------------------------------------- */
+/* --- judging answers -------------------------------------------------------------------------- */
 
 static enum token_result read_answer(int status, const char *type, const char *body,
                                      enum token_form form, struct token_grant *grant,
@@ -145,8 +144,7 @@ static void test_too_long(void **state)
                      TOKEN_OTHERWISE);
 }
 
-/* --- on the wire
- * ------------------------------------------------------------------------------------------ */
+/* --- on the wire ------------------------------------------------------------------------------ */
 
 struct world {
     struct script server;
@@ -412,8 +410,7 @@ static void test_nobody_answers(void **state)
     catalog_address_release(&w.address);
 }
 
-/* --- the shared token
- * ------------------------------------------------------------------------------------- */
+/* --- the shared token ------------------------------------------------------------------------- */
 
 static int lease_once(struct world *w, struct problem *err)
 {

@@ -18,8 +18,7 @@
 #include "core/engine_parts.h"
 #include "core/file.h"
 
-/* --- the service --------------------------------------------------------------------------------
- */
+/* --- the service ------------------------------------------------------------------------------ */
 
 enum { ROLE, POLICY, KEY, APP, USER, TAIL, THINGS };
 
@@ -173,8 +172,7 @@ static const struct change_kind slow_kind = {.id = "b.slow",
                                              .send = send_thing,
                                              .ready = await_thing};
 
-/* --- rows ---------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 enum { NAME, KEEP, PASSWORD, KEY_SECRET, APP_ID, FIXED, FIELDS };
 
@@ -241,8 +239,7 @@ static const struct step b_step = {
     .plan = plan_things};
 static const struct step *const steps[] = {&start_step, &b_step, NULL};
 
-/* --- world --------------------------------------------------------------------------------------
- */
+/* --- world ------------------------------------------------------------------------------------ */
 
 struct world {
     char folder[64];
@@ -392,8 +389,7 @@ static void assert_one_of_each(void)
         assert_int_equal(cloud->things[i].objects, 1);
 }
 
-/* --- killed anywhere ----------------------------------------------------------------------------
- */
+/* --- killed anywhere -------------------------------------------------------------------------- */
 
 /* A whole run in a process of its own; its exit code. */
 static int run_once(struct world *x, int kill_at)
@@ -465,8 +461,7 @@ static void killed_at_any_moment(void **state)
     remove_temporary(x);
 }
 
-/* --- in order -----------------------------------------------------------------------------------
- */
+/* --- in order --------------------------------------------------------------------------------- */
 
 static void all_goes_well(void **state)
 {
@@ -619,8 +614,7 @@ static void a_plan_without_changes_ends(void **state)
     end(x);
 }
 
-/* --- lost answers -------------------------------------------------------------------------------
- */
+/* --- lost answers ----------------------------------------------------------------------------- */
 
 static void lost_answers_are_settled_by_find(void **state)
 {
@@ -725,8 +719,7 @@ static void what_was_there_is_adopted(void **state)
     end(x);
 }
 
-/* --- consent ------------------------------------------------------------------------------------
- */
+/* --- consent ---------------------------------------------------------------------------------- */
 
 static void another_preview_is_not_sent(void **state)
 {
@@ -799,8 +792,7 @@ static void a_stop_counts_before_each_send(void **state)
     end(x);
 }
 
-/* --- secrets ------------------------------------------------------------------------------------
- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
 static void no_place_to_keep_a_secret(void **state)
 {
@@ -889,8 +881,7 @@ static void a_secret_nobody_makes_is_asked_for(void **state)
     end(x);
 }
 
-/* --- the disk -----------------------------------------------------------------------------------
- */
+/* --- the disk --------------------------------------------------------------------------------- */
 
 static void nothing_is_sent_that_cannot_be_written_down(void **state)
 {
@@ -919,8 +910,7 @@ static void nothing_is_sent_that_cannot_be_written_down(void **state)
     end(x);
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void answers_at_the_end_are_written_down(void **state)
 {

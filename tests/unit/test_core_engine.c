@@ -9,8 +9,7 @@
 
 #include "core/engine.h"
 
-/* --- scripted checks ----------------------------------------------------------------------------
- */
+/* --- scripted checks -------------------------------------------------------------------------- */
 
 enum { SURVEY, VERDICT, AFTER, PROBE, GIVEN, COSTS, INFORMS, DEFAULTED, ROWS };
 
@@ -153,8 +152,7 @@ static const struct step step = {
                                             &checks[INFORMS], &checks[DEFAULTED], NULL}};
 static const struct step *const steps[] = {&step, NULL};
 
-/* --- world --------------------------------------------------------------------------------------
- */
+/* --- world ------------------------------------------------------------------------------------ */
 
 #define EVENTS 4096
 
@@ -271,8 +269,7 @@ static void assert_idle(struct world *x)
     assert_int_equal(poll(&p, 1, 0), 0); /* nobody is woken */
 }
 
-/* --- what runs ----------------------------------------------------------------------------------
- */
+/* --- what runs -------------------------------------------------------------------------------- */
 
 static void a_wish_brings_its_surveys(void **state)
 {
@@ -504,8 +501,7 @@ static void progress_is_seen(void **state)
     assert_true(!v.running && v.doing == NULL && v.total == 0);
 }
 
-/* --- inputs that change meanwhile ---------------------------------------------------------------
- */
+/* --- inputs that change meanwhile ------------------------------------------------------------- */
 
 static void old_inputs_are_dropped_and_run_again(void **state)
 {
@@ -592,8 +588,7 @@ static void expired_while_running_runs_again(void **state)
     assert_true(stands(x->w, SURVEY, STATUS_PASSED));
 }
 
-/* --- time and cancel ----------------------------------------------------------------------------
- */
+/* --- time and cancel -------------------------------------------------------------------------- */
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define AT_ONCE_MS 300 /* several times slower */
@@ -723,8 +718,7 @@ static void no_descriptor_is_said(void **state)
     assert_idle(x);
 }
 
-/* --- the end ------------------------------------------------------------------------------------
- */
+/* --- the end ---------------------------------------------------------------------------------- */
 
 static void ending_does_not_wait_for_the_deaf(void **state)
 {
@@ -755,8 +749,7 @@ static void ending_does_not_wait_for_the_deaf(void **state)
     x->e = engine_new(x->w, NULL, NULL);
 }
 
-/* --- many at once -------------------------------------------------------------------------------
- */
+/* --- many at once ----------------------------------------------------------------------------- */
 
 #define MANY 120
 #define OF_ONE 40
@@ -864,8 +857,7 @@ static void observers_may_act(void **state)
     assert_int_equal(seen(x->w, INFORMS).status, STATUS_CANCELLED);
 }
 
-/* --- random edits, wishes and cancels -----------------------------------------------------------
- */
+/* --- random edits, wishes and cancels --------------------------------------------------------- */
 
 static unsigned random_next(unsigned *seed)
 {

@@ -128,8 +128,7 @@ static void fill(struct session *e)
     node_set_text(entry->args, "size", "large");
 }
 
-/* --- round trip ---------------------------------------------------------------------------------
- */
+/* --- round trip ------------------------------------------------------------------------------- */
 
 static void what_is_written_comes_back(void **state)
 {
@@ -341,8 +340,7 @@ static void exceptions_without_outcome(void **state)
     session_end(&a);
 }
 
-/* --- files of others ----------------------------------------------------------------------------
- */
+/* --- files of others -------------------------------------------------------------------------- */
 
 static const char newer[] = "sluice: 1\n"
                             "run: 0123456789abcdef\n"
@@ -544,8 +542,7 @@ static void unsafe_files_are_refused(void **state)
     rmdir(x->path);
 }
 
-/* --- two at once, and a disk that does not want -------------------------------------------------
- */
+/* --- two at once, and a disk that does not want ----------------------------------------------- */
 
 static void a_second_instance_only_reads(void **state)
 {
@@ -653,8 +650,7 @@ static void failed_saves_are_remembered_and_retried(void **state)
     session_end(&a);
 }
 
-/* --- secrets ------------------------------------------------------------------------------------
- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
 static void assert_clean(struct world *x)
 {

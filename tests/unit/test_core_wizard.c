@@ -58,8 +58,7 @@ static int set_yaml(struct wizard *w, int field, const char *text, enum origin o
     return rc;
 }
 
-/* --- answers ------------------------------------------------------------------------------------
- */
+/* --- answers ---------------------------------------------------------------------------------- */
 
 static void answers_override_defaults(void **state)
 {
@@ -188,8 +187,7 @@ static void versions_count_what_changed(void **state)
     assert_true(wizard_answers_version(w) == answers);
 }
 
-/* --- secrets ------------------------------------------------------------------------------------
- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
 static void secrets_are_trimmed_judged_and_keep_their_revision(void **state)
 {
@@ -289,8 +287,7 @@ static void a_secret_not_at_hand_keeps_its_origin(void **state)
     assert_null(strstr(p.what, "hunter2"));
 }
 
-/* --- staleness ----------------------------------------------------------------------------------
- */
+/* --- staleness -------------------------------------------------------------------------------- */
 
 static void staleness_is_derived(void **state)
 {
@@ -414,8 +411,7 @@ static void facts_no_longer_given_are_dropped(void **state)
     assert_string_equal(seen(w, C_VERDICT).waits, "looks at a");
 }
 
-/* --- waiting ------------------------------------------------------------------------------------
- */
+/* --- waiting ---------------------------------------------------------------------------------- */
 
 static const char *waits_for(struct wizard *w, int check)
 {
@@ -480,8 +476,7 @@ static void waits_for_planned_changes(void **state)
     assert_true(utf8_valid(cut, strlen(cut)));
 }
 
-/* --- what comes first ---------------------------------------------------------------------------
- */
+/* --- what comes first ------------------------------------------------------------------------- */
 
 static void a_giver_that_gave_nothing_is_not_repeated(void **state)
 {
@@ -536,8 +531,7 @@ static void restored_verdicts_stand_until_their_survey_ran(void **state)
     rows_release(&rows);
 }
 
-/* --- defaults from the state file ---------------------------------------------------------------
- */
+/* --- defaults from the state file ------------------------------------------------------------- */
 
 static void defaults_follow_what_they_come_from(void **state)
 {
@@ -564,8 +558,7 @@ static void defaults_follow_what_they_come_from(void **state)
     assert_int_equal(wizard_origin(w, F_SIZE), ORIGIN_TYPED);
 }
 
-/* --- steps and journal --------------------------------------------------------------------------
- */
+/* --- steps and journal ------------------------------------------------------------------------ */
 
 static void steps_stand_by_their_worst(void **state)
 {
@@ -626,8 +619,7 @@ static void journal_has_one_entry_a_change(void **state)
     assert_int_equal(wizard_journal(w, &all), 1);
 }
 
-/* --- random edits against a simple model --------------------------------------------------------
- */
+/* --- random edits against a simple model ------------------------------------------------------ */
 
 struct model {
     int name, url, branch, key, use_key; /* 0 = none; key counts edits */
@@ -729,8 +721,7 @@ static void random_edits(void **state)
     }
 }
 
-/* --- cost ---------------------------------------------------------------------------------------
- */
+/* --- cost ------------------------------------------------------------------------------------- */
 
 #define MANY 100
 

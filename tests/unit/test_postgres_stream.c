@@ -89,8 +89,7 @@ static void every_cut_is_survived(void **state)
     assert_false(postgres_stream_take(&s, "", 0));
 }
 
-/* --- the table fact
- * ------------------------------------------------------------------------------- */
+/* --- the table fact --------------------------------------------------------------------------- */
 
 static void a_hundred_thousand_tables(void **state)
 {

@@ -32,8 +32,7 @@ static void open_all(struct world *w)
     find(w, there(), there());
 }
 
-/* --- forms
- * --------------------------------------------------------------------------------------- */
+/* --- forms ------------------------------------------------------------------------------------ */
 
 static const struct field *field_of(struct world *w, const char *id)
 {
@@ -168,8 +167,7 @@ static void a_table_gives_the_defaults(void **state)
     assert_string_equal(snap_text(world_snapshot(&w), "bucket.lake_prefix"), "iceberg");
 }
 
-/* --- verdicts
- * ------------------------------------------------------------------------------------ */
+/* --- verdicts --------------------------------------------------------------------------------- */
 
 static void absent(struct bucket_finding *f)
 {
@@ -331,8 +329,7 @@ static void tables_elsewhere_are_told(void **state)
     assert_helps(bucket);
 }
 
-/* --- plan
- * ---------------------------------------------------------------------------------------- */
+/* --- plan ------------------------------------------------------------------------------------- */
 
 #define AUTO_PLAN __attribute__((cleanup(plan_release))) struct plan
 

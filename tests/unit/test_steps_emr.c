@@ -5,8 +5,7 @@
 #include "steps/emr/emr.h"
 #include "steps/emr/network.h"
 
-/* --- hand-made facts
- * ----------------------------------------------------------------------------- */
+/* --- hand-made facts -------------------------------------------------------------------------- */
 
 static struct emr_application sound(void)
 {
@@ -130,8 +129,7 @@ static void open_all(struct world *w)
     list(w, NULL, 0);
 }
 
-/* --- releases and refusals
- * ----------------------------------------------------------------------- */
+/* --- releases and refusals -------------------------------------------------------------------- */
 
 static void releases_are_read(void **state)
 {
@@ -161,8 +159,7 @@ static void refusals_are_short(void **state)
     emr_application_release(&a);
 }
 
-/* --- verdicts on the application
- * ----------------------------------------------------------------- */
+/* --- verdicts on the application -------------------------------------------------------------- */
 
 static void a_sound_application_passes(void **state)
 {
@@ -328,8 +325,7 @@ static void answers_are_judged_beforehand(void **state)
     assert_has(none->fix, "emr-serverless:ListApplications");
 }
 
-/* --- verdicts on the network
- * --------------------------------------------------------------------- */
+/* --- verdicts on the network ------------------------------------------------------------------ */
 
 static void networks_are_judged(void **state)
 {
@@ -424,8 +420,7 @@ static void the_best_network_is_proposed(void **state)
     assert_null(snap_value(world_snapshot(&w), "emr.security_groups"));
 }
 
-/* --- picker
- * -------------------------------------------------------------------------------------- */
+/* --- picker ----------------------------------------------------------------------------------- */
 
 static void check_row(struct world *w, const struct picker *p, const char *item,
                       const char *refusal, const char *warning, const char *column)
@@ -472,8 +467,7 @@ static void pickers_refuse_what_cannot_work(void **state)
     assert_int_equal(emr_group_picker.count(world_snapshot(&w)), 0);
 }
 
-/* --- fields
- * -------------------------------------------------------------------------------------- */
+/* --- fields ----------------------------------------------------------------------------------- */
 
 static const struct field *field_of(struct world *w, const char *id)
 {
@@ -551,8 +545,7 @@ static void applications_can_be_chosen(void **state)
     assert_string_equal(snap_text(world_snapshot(&w), "emr.release"), "");
 }
 
-/* --- plan
- * ---------------------------------------------------------------------------------------- */
+/* --- plan ------------------------------------------------------------------------------------- */
 
 #define AUTO_PLAN __attribute__((cleanup(plan_release))) struct plan
 
@@ -653,8 +646,7 @@ static void what_lacks_is_named(void **state)
     }
 }
 
-/* --- facts
- * --------------------------------------------------------------------------------------- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 /* A state that comes and goes with each job makes nothing stale. */
 static void facts_do_not_change_with_each_job(void **state)

@@ -22,8 +22,7 @@ static const char trust_of_guide[] =
     "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":"
     "{\"Service\":\"emr-serverless.amazonaws.com\"},\"Action\":\"sts:AssumeRole\"}]}";
 
-/* --- a world
- * ------------------------------------------------------------------------------------ */
+/* --- a world ---------------------------------------------------------------------------------- */
 
 static struct iam_side nobody(void)
 {
@@ -135,8 +134,7 @@ static void plan_of(struct world *w, struct plan *p)
     iam_plan(world_snapshot(w), p);
 }
 
-/* --- forms
- * -------------------------------------------------------------------------------------- */
+/* --- forms ------------------------------------------------------------------------------------ */
 
 static void answers_take_their_form(void **state)
 {
@@ -189,8 +187,7 @@ static void names_come_from_the_pipelines(void **state)
     assert_string_equal(snap_text(s, "iam.path"), "/");
 }
 
-/* --- plan
- * --------------------------------------------------------------------------------------- */
+/* --- plan ------------------------------------------------------------------------------------- */
 
 static void all_is_made_from_nothing(void **state)
 {
@@ -341,8 +338,7 @@ static void what_lacks_is_named(void **state)
     assert_line(unseen.missing, unseen.missing_count, "have not been looked at");
 }
 
-/* --- trust
- * -------------------------------------------------------------------------------------- */
+/* --- trust ------------------------------------------------------------------------------------ */
 
 static void a_foreign_trust_is_added_to(void **state)
 {
@@ -387,8 +383,7 @@ static void a_trust_of_ours_becomes_as_it_was(void **state)
     assert_has(o->why, "aws:SourceAccount");
 }
 
-/* --- size
- * --------------------------------------------------------------------------------------- */
+/* --- size ------------------------------------------------------------------------------------- */
 
 static void what_does_not_fit_is_not_planned(void **state)
 {
@@ -429,8 +424,7 @@ static void the_longest_names_fit(void **state)
     assert_int_equal(o->status, STATUS_PASSED);
 }
 
-/* --- keys
- * --------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void keys_are_judged(void **state)
 {
@@ -510,8 +504,7 @@ static void an_old_key_is_told(void **state)
         assert_null(strstr(o->items[i].line, SECRET));
 }
 
-/* --- documents
- * ---------------------------------------------------------------------------------- */
+/* --- documents -------------------------------------------------------------------------------- */
 
 static void policies_are_put_together(void **state)
 {

@@ -21,8 +21,7 @@ static void unref(struct outcome **o)
 }
 #define AUTO_OUTCOME __attribute__((cleanup(unref))) struct outcome
 
-/* --- address and reach
- * --------------------------------------------------------------------------------------- */
+/* --- address and reach ------------------------------------------------------------------------ */
 
 static void test_address(void **state)
 {
@@ -305,8 +304,7 @@ static void test_base(void **state)
     }
 }
 
-/* --- facts and rows
- * ------------------------------------------------------------------------------------------- */
+/* --- facts and rows --------------------------------------------------------------------------- */
 
 static void test_fact_digest(void **state)
 {

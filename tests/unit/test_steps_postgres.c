@@ -4,8 +4,7 @@
 
 #include "core/text.h"
 
-/* --- rows
- * ----------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void rows_are_complete(void **state)
 {
@@ -55,8 +54,7 @@ static void all_well_all_pass(void **state)
     }
 }
 
-/* --- server
- * --------------------------------------------------------------------------------------- */
+/* --- server ----------------------------------------------------------------------------------- */
 
 static void addresses(void **state)
 {
@@ -251,8 +249,7 @@ static void in_clear_is_said(void **state)
     assert_string_equal(tls->suggest_value, "verify-full");
 }
 
-/* --- slots
- * ---------------------------------------------------------------------------------------- */
+/* --- slots ------------------------------------------------------------------------------------ */
 
 enum slot_form { IDLE, PHYSICAL, ELSEWHERE, OTHER_TOOL, BUSY_OTHER, BUSY_OURS, LOST };
 
@@ -371,8 +368,7 @@ static void long_transactions_are_named(void **state)
     assert_string_equal(o->copy, "SELECT pg_terminate_backend(4711);");
 }
 
-/* --- tables
- * --------------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 static void tables_that_cannot_be_captured(void **state)
 {
@@ -515,8 +511,7 @@ static void unknown_sizes_make_no_totals(void **state)
     assert_has_not(o->line, "-");
 }
 
-/* --- replica identity
- * ----------------------------------------------------------------------------- */
+/* --- replica identity ------------------------------------------------------------------------- */
 
 static void a_naked_table_is_danger(void **state)
 {
@@ -623,8 +618,7 @@ static void inserts_only_break_nothing(void **state)
     assert_int_equal(o->status, STATUS_PASSED);
 }
 
-/* --- objects
- * -------------------------------------------------------------------------------------- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 static void replication_rights(void **state)
 {

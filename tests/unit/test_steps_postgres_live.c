@@ -72,8 +72,7 @@ static int prepare(void **state)
     return 0;
 }
 
-/* --- surveys
- * -------------------------------------------------------------------------------------- */
+/* --- surveys ---------------------------------------------------------------------------------- */
 
 static void the_server_is_surveyed(void **state)
 {
@@ -151,8 +150,7 @@ static void row_security_is_judged_for_the_user(void **state)
     run_free(run);
 }
 
-/* --- plan and apply
- * ------------------------------------------------------------------------------- */
+/* --- plan and apply --------------------------------------------------------------------------- */
 
 /* The world as the server stands, with the answers of a test. */
 static void look_around(struct world *w, const char *tables)
@@ -392,8 +390,7 @@ static void bytes_that_are_no_text_are_explained(void **state)
     run_free(run);
 }
 
-/* --- the guard
- * ------------------------------------------------------------------------------------ */
+/* --- the guard -------------------------------------------------------------------------------- */
 
 static void a_table_that_lost_its_key_is_not_published(void **state)
 {
@@ -469,8 +466,7 @@ static void more_than_was_shown_is_not_sent(void **state)
     undo_all(&w);
 }
 
-/* --- locks
- * ---------------------------------------------------------------------------------------- */
+/* --- locks ------------------------------------------------------------------------------------ */
 
 static void a_lock_is_waited_for_briefly_and_its_holder_named(void **state)
 {
@@ -499,8 +495,7 @@ static void a_lock_is_waited_for_briefly_and_its_holder_named(void **state)
     run_free(run);
 }
 
-/* --- the round trip
- * ------------------------------------------------------------------------------- */
+/* --- the round trip --------------------------------------------------------------------------- */
 
 static int trip(const char *publication, int deadline_ms, struct problem *err)
 {

@@ -153,8 +153,7 @@ static void export_all(struct set_up *x, struct folder *f)
         fail_msg("%s: %s", err.code, err.what);
 }
 
-/* --- review
- * -------------------------------------------------------------------------------------- */
+/* --- review ----------------------------------------------------------------------------------- */
 
 static enum review_group group_of(struct set_up *x, const char *id, bool ageing)
 {
@@ -187,8 +186,7 @@ static void checks_are_grouped(void **state)
     assert_int_equal(r.of[REVIEW_ACCEPTED], 1);
 }
 
-/* --- export
- * -------------------------------------------------------------------------------------- */
+/* --- export ----------------------------------------------------------------------------------- */
 
 static void the_files(void **state)
 {

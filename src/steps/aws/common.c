@@ -47,8 +47,7 @@ void aws_here_release(struct aws_here *h)
     aws_credentials_release(&h->credentials);
 }
 
-/* --- identity
- * ----------------------------------------------------------------------------------------- */
+/* --- identity --------------------------------------------------------------------------------- */
 
 static void identity_release(void *data)
 {
@@ -98,8 +97,7 @@ struct fact *aws_identity_fact(const struct aws_identity *from)
     return fact_new(&aws_identity_type, i);
 }
 
-/* --- names
- * -------------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 char *aws_made_name(const struct snapshot *s, const char *suffix)
 {

@@ -11,8 +11,7 @@
 #define LOOK_MS 1000 /* between looks at a bucket just made */
 #define PATIENCE_MS 60000
 
-/* --- the calls as shown
- * --------------------------------------------------------------------------- */
+/* --- the calls as shown ----------------------------------------------------------------------- */
 
 char *bucket_create_preview(const char *bucket, const char *region)
 {
@@ -30,8 +29,7 @@ char *bucket_block_preview(const char *bucket, const char *region)
                      region, bucket);
 }
 
-/* --- the bucket
- * ---------------------------------------------------------------------------------- */
+/* --- the bucket ------------------------------------------------------------------------------- */
 
 static int find_bucket(struct run *run, const struct change *c, struct found *out,
                        struct problem *err)
@@ -143,8 +141,7 @@ const struct change_kind bucket_kind_staging = {
     .undo_text = undo_bucket_text,
 };
 
-/* --- its public access block
- * --------------------------------------------------------------------- */
+/* --- its public access block ------------------------------------------------------------------ */
 
 static int find_block(struct run *run, const struct change *c, struct found *out,
                       struct problem *err)

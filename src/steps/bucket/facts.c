@@ -7,8 +7,7 @@
 #include "steps/answer.h"
 #include "steps/bucket/bucket.h"
 
-/* --- a table's place
- * ----------------------------------------------------------------------------- */
+/* --- a table's place -------------------------------------------------------------------------- */
 
 static void table_free(void *data)
 {
@@ -64,8 +63,7 @@ struct fact *bucket_table_fact(const char *name, const char *location)
     return fact_new(&bucket_table_type, t);
 }
 
-/* --- findings
- * ------------------------------------------------------------------------------------ */
+/* --- findings --------------------------------------------------------------------------------- */
 
 static void hash_finding(const struct bucket_finding *f, struct hasher *h)
 {
@@ -93,8 +91,7 @@ bool bucket_all_blocked(const struct s3_public_block *b)
     return b->block_acls && b->ignore_acls && b->block_policy && b->restrict_buckets;
 }
 
-/* --- names
- * --------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 char *bucket_normalise(const char *typed)
 {

@@ -12,8 +12,7 @@
 
 #define ASKING_MS 45000
 
-/* --- a table
- * ------------------------------------------------------------------------------------- */
+/* --- a table ---------------------------------------------------------------------------------- */
 
 static void run_table(struct run *run, struct outcome *out)
 {
@@ -58,8 +57,7 @@ const struct check bucket_check_table = {
     .run = run_table,
 };
 
-/* --- regions
- * ------------------------------------------------------------------------------------- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 struct places {
     struct s3_bucket lake, staging;
@@ -149,8 +147,7 @@ const struct check bucket_check_region = {
     .run = run_region,
 };
 
-/* --- what the keys see
- * --------------------------------------------------------------------------- */
+/* --- what the keys see ------------------------------------------------------------------------ */
 
 /* Whose is a bucket that may not be looked into? The list of all of the account tells, if it may be
  * read. */

@@ -16,8 +16,7 @@ static const struct bucket_findings *found_of(const struct run *run)
     return run_fact(run, FACT_FOUND, &bucket_findings_type);
 }
 
-/* --- the lake
- * ------------------------------------------------------------------------------------ */
+/* --- the lake --------------------------------------------------------------------------------- */
 
 static void lake_forbidden(struct run *run, struct outcome *out, enum bucket_owner owner)
 {
@@ -106,8 +105,7 @@ const struct check bucket_check_location = {
     .run = run_location,
 };
 
-/* --- the staging place
- * --------------------------------------------------------------------------- */
+/* --- the staging place ------------------------------------------------------------------------ */
 
 static void staging_forbidden(struct run *run, struct outcome *out, enum bucket_owner owner)
 {
@@ -190,8 +188,7 @@ const struct check bucket_check_prefixes = {
     .run = run_prefixes,
 };
 
-/* --- settings of the staging bucket
- * -------------------------------------------------------------- */
+/* --- settings of the staging bucket ----------------------------------------------------------- */
 
 static void run_public_access(struct run *run, struct outcome *out)
 {

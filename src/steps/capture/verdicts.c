@@ -9,8 +9,7 @@
 #include "steps/capture/capture.h"
 #include "steps/spec/inputs.h"
 
-/* --- name
- * ---------------------------------------------------------------------------------------- */
+/* --- name ------------------------------------------------------------------------------------- */
 
 static void run_name(struct run *run, struct outcome *out)
 {
@@ -31,8 +30,7 @@ const struct check capture_check_name = {
     .run = run_name,
 };
 
-/* --- config
- * -------------------------------------------------------------------------------------- */
+/* --- config ----------------------------------------------------------------------------------- */
 
 static void run_config(struct run *run, struct outcome *out)
 {
@@ -58,8 +56,7 @@ const struct check capture_check_config = {
     .run = run_config,
 };
 
-/* --- TLS
- * ----------------------------------------------------------------------------------------- */
+/* --- TLS -------------------------------------------------------------------------------------- */
 
 static bool verifies(const char *mode)
 {
@@ -109,8 +106,7 @@ const struct check capture_check_tls = {
     .run = run_tls,
 };
 
-/* --- collections
- * --------------------------------------------------------------------------------- */
+/* --- collections ------------------------------------------------------------------------------ */
 
 /* Present answers and one more, as the field is typed. */
 static char *with_answer(const struct value *map, const char *table, const char *collection)
@@ -241,8 +237,7 @@ const struct check capture_check_collections = {
     .run = run_collections,
 };
 
-/* --- keys
- * ---------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static void run_keys(struct run *run, struct outcome *out)
 {

@@ -16,8 +16,7 @@
 #define LOOK_LATER_MS 5000
 #define GENERATIONS 5 /* tokens tried, while one gives back an application that was deleted */
 
-/* --- the call as shown
- * ---------------------------------------------------------------------------- */
+/* --- the call as shown ------------------------------------------------------------------------ */
 
 static void add_list(struct text *out, const struct node *list)
 {
@@ -47,8 +46,7 @@ char *emr_create_preview(const struct node *args)
     return text_take(&t);
 }
 
-/* --- finding
- * ------------------------------------------------------------------------------------- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 bool emr_is_ours(const struct emr_application *a, const char *name, const char *run)
 {
@@ -98,8 +96,7 @@ static int find_application(struct run *run, const struct change *c, struct foun
     return 0;
 }
 
-/* --- making
- * -------------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 static void read_list(const struct node *list, struct aws_names *out)
 {
@@ -170,8 +167,7 @@ static int make_application(struct run *run, const struct change *c, struct made
     return 0;
 }
 
-/* --- waiting
- * ------------------------------------------------------------------------------------- */
+/* --- waiting ---------------------------------------------------------------------------------- */
 
 static bool is_one_of(const char *state, const char *const *states)
 {
@@ -222,8 +218,7 @@ static int await_application(struct run *run, const struct change *c, struct pro
     return -1;
 }
 
-/* --- taking back
- * --------------------------------------------------------------------------------- */
+/* --- taking back ------------------------------------------------------------------------------ */
 
 /* Jobs keep an application from being stopped. */
 static int cancel_jobs(struct run *run, const struct aws_client *client, const char *id,

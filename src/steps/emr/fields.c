@@ -12,8 +12,7 @@
 #include "steps/emr/emr.h"
 #include "steps/emr/network.h"
 
-/* --- profile and region
- * ------------------------------------------------------------------------- */
+/* --- profile and region ----------------------------------------------------------------------- */
 
 static void profile_choices(const struct snapshot *s, struct choices *out)
 {
@@ -69,8 +68,7 @@ static const struct field region = {
     .valid = region_valid,
 };
 
-/* --- application
- * -------------------------------------------------------------------------------- */
+/* --- application ------------------------------------------------------------------------------ */
 
 static void add_application(const struct emr_application *a, struct choices *out)
 {
@@ -164,8 +162,7 @@ static const struct field release = {
     .valid = release_valid,
 };
 
-/* --- network
- * ------------------------------------------------------------------------------------ */
+/* --- network ---------------------------------------------------------------------------------- */
 
 static int prefixed(const char *text, const char *prefix, const char *what, struct problem *err)
 {
@@ -219,8 +216,7 @@ static const struct field groups = {
     .valid = group_valid,
 };
 
-/* --- capacity
- * ----------------------------------------------------------------------------------- */
+/* --- capacity --------------------------------------------------------------------------------- */
 
 /* "16" and "16vCPU" become "16 vCPU"; what is no number stays for the validator to name. */
 static char *with_unit(const char *typed, const char *unit)

@@ -9,8 +9,7 @@
 
 #define SUBNETS_MAX 16 /* as many as an application takes */
 
-/* --- the fact
- * ------------------------------------------------------------------------------------ */
+/* --- the fact --------------------------------------------------------------------------------- */
 
 static void network_free(void *data)
 {
@@ -103,8 +102,7 @@ const struct ec2_group *emr_group_of(const struct ec2_network *n, const char *id
     return NULL;
 }
 
-/* --- what is proposed
- * ---------------------------------------------------------------------------- */
+/* --- what is proposed ------------------------------------------------------------------------- */
 
 static bool is_good(const struct ec2_network *n, const char *region, const struct ec2_subnet *s)
 {

@@ -26,8 +26,7 @@ static bool has(const char *folded, const char *a, const char *b, const char *c)
            utf8_contains_folded(c, folded);
 }
 
-/* --- subnets
- * ------------------------------------------------------------------------------------- */
+/* --- subnets ---------------------------------------------------------------------------------- */
 
 static size_t subnet_count(const struct snapshot *s)
 {
@@ -122,8 +121,7 @@ const struct picker emr_subnet_picker = {
     .group = subnet_group,
 };
 
-/* --- security groups
- * ----------------------------------------------------------------------------- */
+/* --- security groups -------------------------------------------------------------------------- */
 
 static size_t group_count(const struct snapshot *s)
 {

@@ -19,8 +19,7 @@ struct planning {
     struct plan *plan;
 };
 
-/* --- already there
- * ------------------------------------------------------------------------------- */
+/* --- already there ---------------------------------------------------------------------------- */
 
 /* One of our name that is not marked as another pipeline's: made by an earlier run whose answer was
  * lost, or by a colleague. */
@@ -47,8 +46,7 @@ static void plan_adoption(struct planning *p, const struct emr_application *a)
     c->gives = "emr.application";
 }
 
-/* --- to be made
- * ---------------------------------------------------------------------------------- */
+/* --- to be made ------------------------------------------------------------------------------- */
 
 static struct node *list_node(const struct value *v)
 {

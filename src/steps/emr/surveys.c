@@ -16,8 +16,7 @@
 #define EXPIRES_SOON_S 900 /* an apply takes minutes */
 #define MARKED_MAX 3       /* applications of our name whose tags are read */
 
-/* --- who calls
- * ----------------------------------------------------------------------------------- */
+/* --- who calls -------------------------------------------------------------------------------- */
 
 /* "1234 5678 9012" as AWS's console writes it. */
 static char *account_shown(const char *account)
@@ -114,8 +113,7 @@ const struct check emr_check_identity = {
     .run = run_identity,
 };
 
-/* --- applications
- * -------------------------------------------------------------------------------- */
+/* --- applications ----------------------------------------------------------------------------- */
 
 /* A list says nothing of tags: of those that bear our name they are read. */
 static void read_marks(struct run *run, const struct aws_client *client, const char *pipeline,
@@ -187,8 +185,7 @@ const struct check emr_check_applications = {
     .run = run_applications,
 };
 
-/* --- the chosen one
- * ------------------------------------------------------------------------------ */
+/* --- the chosen one --------------------------------------------------------------------------- */
 
 static void not_there(struct run *run, struct outcome *out, const struct problem *err)
 {
@@ -243,8 +240,7 @@ const struct check emr_check_chosen = {
     .run = run_chosen,
 };
 
-/* --- network
- * ------------------------------------------------------------------------------------- */
+/* --- network ---------------------------------------------------------------------------------- */
 
 /* To be handed to the AWS admin: all six can only be granted on every resource. */
 static const char reading_policy[] =

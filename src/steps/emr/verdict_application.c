@@ -25,8 +25,7 @@ static void copy_update(struct outcome *out, const struct run *run, const struct
                          run_text(run, "emr.region"), a->id, change);
 }
 
-/* --- region
- * -------------------------------------------------------------------------------------- */
+/* --- region ----------------------------------------------------------------------------------- */
 
 /* Of the user guide's table of endpoints. A new region may be missing: so it only warns. */
 static const char *const offered[] = {
@@ -64,8 +63,7 @@ const struct check emr_check_region = {
     .run = run_region,
 };
 
-/* --- the application
- * ----------------------------------------------------------------------------- */
+/* --- the application -------------------------------------------------------------------------- */
 
 static void run_application(struct run *run, struct outcome *out)
 {
@@ -114,8 +112,7 @@ const struct check emr_check_application = {
     .run = run_application,
 };
 
-/* --- release
- * ------------------------------------------------------------------------------------- */
+/* --- release ---------------------------------------------------------------------------------- */
 
 static void too_old(struct run *run, struct outcome *out, const char *release, int number)
 {
@@ -168,8 +165,7 @@ const struct check emr_check_release = {
     .run = run_release,
 };
 
-/* --- architecture, start and stop
- * ---------------------------------------------------------------- */
+/* --- architecture, start and stop ------------------------------------------------------------- */
 
 static void run_architecture(struct run *run, struct outcome *out)
 {
@@ -267,8 +263,7 @@ const struct check emr_check_auto_stop = {
     .run = run_auto_stop,
 };
 
-/* --- capacity
- * ------------------------------------------------------------------------------------ */
+/* --- capacity --------------------------------------------------------------------------------- */
 
 /* Workers that fit under a cap; a driver or an executor takes 4 vCPU and 16 GB unless a job says
  * otherwise. */

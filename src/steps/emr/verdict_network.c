@@ -8,8 +8,7 @@
 #include "steps/emr/emr.h"
 #include "steps/emr/network.h"
 
-/* --- what is judged
- * ------------------------------------------------------------------------------ */
+/* --- what is judged --------------------------------------------------------------------------- */
 
 struct judged {
     const struct emr_application *app; /* NULL = one to be made */
@@ -111,8 +110,7 @@ static enum who actor(const struct judged *j)
     return j->app != NULL ? WHO_AWS_ADMIN : WHO_YOU;
 }
 
-/* --- one VPC
- * ------------------------------------------------------------------------------------- */
+/* --- one VPC ---------------------------------------------------------------------------------- */
 
 static void run_one_vpc(struct run *run, struct outcome *out)
 {
@@ -164,8 +162,7 @@ const struct check emr_check_one_vpc = {
     .run = run_one_vpc,
 };
 
-/* --- the way out
- * --------------------------------------------------------------------------------- */
+/* --- the way out ------------------------------------------------------------------------------ */
 
 static void no_network(const struct judged *j, struct outcome *out)
 {
@@ -269,8 +266,7 @@ const struct check emr_check_subnets_out = {
     .run = run_subnets_out,
 };
 
-/* --- zones and addresses
- * ------------------------------------------------------------------------- */
+/* --- zones and addresses ---------------------------------------------------------------------- */
 
 static void run_zones(struct run *run, struct outcome *out)
 {
@@ -347,8 +343,7 @@ const struct check emr_check_addresses = {
     .run = run_addresses,
 };
 
-/* --- security groups
- * ----------------------------------------------------------------------------- */
+/* --- security groups -------------------------------------------------------------------------- */
 
 /* A group as it should be: everything out, nobody in. */
 static void copy_group(struct outcome *out, const struct judged *j)

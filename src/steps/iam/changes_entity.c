@@ -45,8 +45,7 @@ int iam_open_shown(struct run *run, const struct change *c, struct aws_here *her
     return -1;
 }
 
-/* --- as shown
- * ----------------------------------------------------------------------------------- */
+/* --- as shown --------------------------------------------------------------------------------- */
 
 static void add_document(struct text *t, const char *option, const char *json)
 {
@@ -93,8 +92,7 @@ char *iam_policy_preview(const struct node *args, enum iam_kind kind)
     return text_take(&t);
 }
 
-/* --- finding
- * ------------------------------------------------------------------------------------ */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 static enum iam_kind kind_of(const struct change *c)
 {
@@ -174,8 +172,7 @@ static int await_entity(struct run *run, const struct aws_here *here, const stru
     }
 }
 
-/* --- making
- * ------------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 static int send_entity(struct run *run, const struct change *c, struct made *out,
                        struct problem *err)
@@ -215,8 +212,7 @@ static int ready_entity(struct run *run, const struct change *c, struct problem 
     return await_entity(run, &here, c, err);
 }
 
-/* --- taking back
- * -------------------------------------------------------------------------------- */
+/* --- taking back ------------------------------------------------------------------------------ */
 
 static int undo_entity(struct run *run, const struct change *c, struct problem *err)
 {

@@ -45,8 +45,7 @@ enum iam_key_state iam_key_judge(const struct iam_side *user, const struct secre
     return IAM_KEY_FULL;
 }
 
-/* --- looking
- * ------------------------------------------------------------------------------------ */
+/* --- looking ---------------------------------------------------------------------------------- */
 
 static int list(struct run *run, const struct aws_here *here, const struct change *c,
                 struct iam_keys *out, struct problem *err)
@@ -92,8 +91,7 @@ static int find(struct run *run, const struct change *c, struct found *out, stru
     return 0;
 }
 
-/* --- making
- * ------------------------------------------------------------------------------------- */
+/* --- making ----------------------------------------------------------------------------------- */
 
 /* Nobody knows the secret of a key that an earlier intent of ours made and that is not at hand. One
  * that was used since is known to somebody. */
@@ -212,8 +210,7 @@ static int send(struct run *run, const struct change *c, struct made *out, struc
     return create(run, &here, c, &keys, out, err);
 }
 
-/* --- taking back
- * -------------------------------------------------------------------------------- */
+/* --- taking back ------------------------------------------------------------------------------ */
 
 static int undo(struct run *run, const struct change *c, struct problem *err)
 {

@@ -146,8 +146,7 @@ static int ready(struct run *run, const struct change *c, struct problem *err)
     }
 }
 
-/* --- taking back
- * -------------------------------------------------------------------------------- */
+/* --- taking back ------------------------------------------------------------------------------ */
 
 static int undo_policy(struct run *run, const struct change *c, struct problem *err)
 {

@@ -15,8 +15,7 @@
 #define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define SMALL "abcdefghijklmnopqrstuvwxyz"
 
-/* --- names
- * -------------------------------------------------------------------------------------- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static int name_valid(const char *text, struct problem *err)
 {
@@ -67,8 +66,7 @@ static const struct field user = {
     .valid = name_valid,
 };
 
-/* --- where
- * -------------------------------------------------------------------------------------- */
+/* --- where ------------------------------------------------------------------------------------ */
 
 static char *prefix_default(const struct snapshot *s)
 {
@@ -145,8 +143,7 @@ static const struct field path = {
     .valid = path_valid,
 };
 
-/* --- the key
- * ------------------------------------------------------------------------------------ */
+/* --- the key ---------------------------------------------------------------------------------- */
 
 static int key_wrong(struct problem *err, const char *what, const char *fix)
 {

@@ -41,8 +41,7 @@ static void no_document(struct planning *p, const char *what, const struct probl
     plan_missing(p->plan, STEP ": %s cannot be made: %s", what, err->what);
 }
 
-/* --- role and its trust
- * ------------------------------------------------------------------------- */
+/* --- role and its trust ----------------------------------------------------------------------- */
 
 static void plan_role(struct planning *p, const struct iam_judgement *trust)
 {
@@ -110,8 +109,7 @@ static void plan_role_side(struct planning *p)
         plan_trust(p, &trust);
 }
 
-/* --- policies
- * ----------------------------------------------------------------------------------- */
+/* --- policies --------------------------------------------------------------------------------- */
 
 /* "s3:PutObject, s3:DeleteObject": each once. */
 static void list_missing(const struct policy_diff *d, struct text *out)
@@ -201,8 +199,7 @@ static void plan_policy(struct planning *p, enum policy_kind kind)
         add_policy(p, kind, &j);
 }
 
-/* --- user and key
- * ------------------------------------------------------------------------------- */
+/* --- user and key ----------------------------------------------------------------------------- */
 
 static void plan_user(struct planning *p)
 {
@@ -271,8 +268,7 @@ static void plan_key(struct planning *p)
     }
 }
 
-/* --- all of it
- * ---------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static bool is_caller(const struct planning *p)
 {

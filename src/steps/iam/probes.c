@@ -35,8 +35,7 @@ char *iam_probe_name(const char *before)
     return text_take(&t);
 }
 
-/* --- waiting for IAM
- * ---------------------------------------------------------------------------- */
+/* --- waiting for IAM -------------------------------------------------------------------------- */
 
 /* True = look again: the wait is not over. */
 static bool spreads(struct run *run, int64_t began, const char *what)
@@ -61,8 +60,7 @@ static const struct iam_held_key *key_at_hand(struct run *run)
     return id != NULL ? iam_key_of(user, id) : NULL;
 }
 
-/* --- the key works
- * ------------------------------------------------------------------------------ */
+/* --- the key works ---------------------------------------------------------------------------- */
 
 static void unknown_key(struct outcome *out, const struct problem *err, bool young, int64_t began)
 {
@@ -137,8 +135,7 @@ const struct check iam_check_key_works = {
     .run = run_key_works,
 };
 
-/* --- Estuary's own test
- * ------------------------------------------------------------------------- */
+/* --- Estuary's own test ----------------------------------------------------------------------- */
 
 struct replay {
     struct run *run;

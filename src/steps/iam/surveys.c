@@ -8,8 +8,7 @@
 #define ASKING_MS 60000
 #define POLICIES_MAX 40 /* read of one role or user; IAM allows fewer attached ones */
 
-/* --- reading
- * ------------------------------------------------------------------------------------ */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static void add_policy(struct iam_side *s, const char *name, char *document, bool managed)
 {
@@ -111,8 +110,7 @@ int iam_side_read(struct run *run, const struct aws_client *client, enum iam_kin
     return rc;
 }
 
-/* --- the operator's own rights
- * ------------------------------------------------------------------ */
+/* --- the operator's own rights ---------------------------------------------------------------- */
 
 static const char *const operator_actions[] = {"iam:GetRole",
                                                "iam:CreateRole",
@@ -178,8 +176,7 @@ static void look_failed(const struct run *run, struct outcome *out, const struct
         add_operator_policy(run, out);
 }
 
-/* --- the survey
- * --------------------------------------------------------------------------------- */
+/* --- the survey ------------------------------------------------------------------------------- */
 
 static void say_found(struct outcome *out, const char *role, const struct iam_side *r,
                       const char *user, const struct iam_side *u)

@@ -9,8 +9,7 @@
 
 #define MAKE_IT "open the plan and apply it, or hand it to the AWS admin"
 
-/* --- role and user
- * ------------------------------------------------------------------------------ */
+/* --- role and user ---------------------------------------------------------------------------- */
 
 static const char *word(enum iam_kind kind)
 {
@@ -105,8 +104,7 @@ const struct check iam_check_user = {
     .run = run_user,
 };
 
-/* --- trust
- * -------------------------------------------------------------------------------------- */
+/* --- trust ------------------------------------------------------------------------------------ */
 
 static void trust_items(struct outcome *out, const struct policy_diff *d)
 {

@@ -9,8 +9,7 @@
 
 #define ITEMS_MAX 40 /* of what is too much: an administrator may everything */
 
-/* --- rows
- * --------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 static void item(struct outcome *out, const struct policy_row *r)
 {
@@ -71,8 +70,7 @@ static void add_unread(struct outcome *out, const struct iam_side *side)
                      "cannot be looked into with your credentials", NULL);
 }
 
-/* --- role and user
- * ------------------------------------------------------------------------------ */
+/* --- role and user ---------------------------------------------------------------------------- */
 
 static const struct policy_row *first_hard(const struct policy_diff *d)
 {
@@ -194,8 +192,7 @@ const struct check iam_check_user_policy = {
     .run = run_user_policy,
 };
 
-/* --- size
- * --------------------------------------------------------------------------------------- */
+/* --- size ------------------------------------------------------------------------------------- */
 
 static size_t held(const struct iam_side *side)
 {

@@ -10,8 +10,7 @@
 
 #define APPLICATION_ID "00f1abcd2efg3h09" /* as long as they are */
 
-/* --- inputs
- * ------------------------------------------------------------------------------------- */
+/* --- inputs ----------------------------------------------------------------------------------- */
 
 struct iam_inputs iam_inputs_of_run(const struct run *run)
 {
@@ -84,8 +83,7 @@ bool iam_is_ours(const struct iam_inputs *in, const struct iam_side *side)
            strcmp(side->entity.tag_run, in->pipeline) == 0;
 }
 
-/* --- documents
- * ---------------------------------------------------------------------------------- */
+/* --- documents -------------------------------------------------------------------------------- */
 
 static char *announced(const struct iam_inputs *in)
 {
@@ -126,8 +124,7 @@ static char *sized(const struct iam_inputs *in, const char *document)
     return text_take(&out);
 }
 
-/* --- judging
- * ------------------------------------------------------------------------------------ */
+/* --- judging ---------------------------------------------------------------------------------- */
 
 static void count_rows(struct iam_judgement *j)
 {

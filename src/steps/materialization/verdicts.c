@@ -14,8 +14,7 @@
 #include "steps/spec/discovered.h"
 #include "steps/spec/inputs.h"
 
-/* --- name
- * ---------------------------------------------------------------------------------------- */
+/* --- name ------------------------------------------------------------------------------------- */
 
 static void name_clash(const char *name, const char *other, struct outcome *out)
 {
@@ -58,8 +57,7 @@ const struct check materialization_check_name = {
     .run = run_name,
 };
 
-/* --- namespace
- * ----------------------------------------------------------------------------------- */
+/* --- namespace -------------------------------------------------------------------------------- */
 
 static void run_namespace(struct run *run, struct outcome *out)
 {
@@ -102,8 +100,7 @@ const struct check materialization_check_namespace = {
     .run = run_namespace,
 };
 
-/* --- policies
- * ------------------------------------------------------------------------------------ */
+/* --- policies --------------------------------------------------------------------------------- */
 
 static void run_policies(struct run *run, struct outcome *out)
 {
@@ -137,8 +134,7 @@ const struct check materialization_check_policies = {
     .run = run_policies,
 };
 
-/* --- deletes
- * ------------------------------------------------------------------------------------- */
+/* --- deletes ---------------------------------------------------------------------------------- */
 
 static void run_deletes(struct run *run, struct outcome *out)
 {
@@ -186,8 +182,7 @@ const struct check materialization_check_deletes = {
     .run = run_deletes,
 };
 
-/* --- schedule
- * ------------------------------------------------------------------------------------ */
+/* --- schedule --------------------------------------------------------------------------------- */
 
 long materialization_syncs(const char *frequency)
 {

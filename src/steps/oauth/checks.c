@@ -14,8 +14,7 @@
 #define SERVICE "catalog"
 #define ASKING_MS 30000 /* connect 10 s, answer, two retries */
 
-/* --- verdicts
- * ------------------------------------------------------------------------------------------- */
+/* --- verdicts --------------------------------------------------------------------------------- */
 
 static void check_url(struct run *run, struct outcome *out)
 {

@@ -8,8 +8,7 @@
 #include "core/clock.h"
 #include "core/text.h"
 
-/* --- oauth.url
- * ------------------------------------------------------------------------------------------ */
+/* --- oauth.url -------------------------------------------------------------------------------- */
 
 /* Findings gather; the first gives the line. */
 struct findings {
@@ -87,8 +86,7 @@ void judge_address(const char *url, const char *branch, struct outcome *out)
     text_release(&f.fixes);
 }
 
-/* --- oauth.reach
- * ---------------------------------------------------------------------------------------- */
+/* --- oauth.reach ------------------------------------------------------------------------------ */
 
 /* "TLS 1.3, certificate until 2027-02-11" */
 static char *tls_words(const struct http_response *r)
@@ -141,8 +139,7 @@ void judge_reach(const struct http_response *r, const char *url, const char *war
     }
 }
 
-/* --- oauth.base
- * ----------------------------------------------------------------------------------------- */
+/* --- oauth.base ------------------------------------------------------------------------------- */
 
 /* The branch stands in the address as one segment, or before an encoded "|", in whatever way it is
  * encoded. */

@@ -18,8 +18,7 @@ static void tried(struct outcome *out, const struct postgres_login *l, const cha
                   l->database, l->sslmode);
 }
 
-/* --- login
- * ------------------------------------------------------------------------------------------ */
+/* --- login ------------------------------------------------------------------------------------ */
 
 static void give_login(struct outcome *out, bool works, bool refused)
 {
@@ -104,8 +103,7 @@ const struct check postgres_check_connect_capture = {
     .run = run_connect_capture,
 };
 
-/* --- replication connection
- * ------------------------------------------------------------------------- */
+/* --- replication connection ------------------------------------------------------------------- */
 
 static void identify_failed(struct outcome *out, const struct problem *p)
 {
@@ -162,8 +160,7 @@ const struct check postgres_check_replication_connection = {
     .run = run_replication_connection,
 };
 
-/* --- SELECT
- * ----------------------------------------------------------------------------------------- */
+/* --- SELECT ----------------------------------------------------------------------------------- */
 
 static const char *select_fault(const struct problem *p, const char **fix)
 {
@@ -274,8 +271,7 @@ const struct check postgres_check_select = {
     .run = run_select,
 };
 
-/* --- published
- * -------------------------------------------------------------------------------------- */
+/* --- published -------------------------------------------------------------------------------- */
 
 /* $1 publication, $2 schemas, $3 tables: those that it does not hand out. */
 static const char sql_unpublished[] =

@@ -41,8 +41,7 @@ bool postgres_announced(const struct change *c, const char *item)
     return false;
 }
 
-/* --- sorts
- * ------------------------------------------------------------------------------------------ */
+/* --- sorts ------------------------------------------------------------------------------------ */
 
 static void diff_role(struct live *l, const char *verifier)
 {
@@ -87,8 +86,7 @@ static void diff_repair(struct live *l, const char *verifier)
         postgres_diff_repair(t, node_get_text(l->change->args, "repair"), &l->diff);
 }
 
-/* --- finding
- * ---------------------------------------------------------------------------------------- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 /* Does the password at hand open the door? Settles whether a role that is there is the one we made.
  */

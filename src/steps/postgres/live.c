@@ -66,8 +66,7 @@ int live_find(struct run *run, const struct change *c, differ *diff, const char 
     return 0;
 }
 
-/* --- sending
- * ---------------------------------------------------------------------------------------- */
+/* --- sending ---------------------------------------------------------------------------------- */
 
 static int not_announced(const struct live *l, const char *item, struct problem *err)
 {

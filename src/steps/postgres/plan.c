@@ -46,8 +46,7 @@ static size_t count_items(const struct postgres_diff *d, const char *start)
     return n;
 }
 
-/* --- user
- * ------------------------------------------------------------------------------------------- */
+/* --- user ------------------------------------------------------------------------------------- */
 
 static bool password_given(const struct snapshot *s)
 {
@@ -134,8 +133,7 @@ static void plan_role(struct planning *p)
     plan_password(p);
 }
 
-/* --- grants
- * ----------------------------------------------------------------------------------------- */
+/* --- grants ----------------------------------------------------------------------------------- */
 
 static void plan_grants(struct planning *p)
 {
@@ -169,8 +167,7 @@ static void plan_grants(struct planning *p)
     postgres_diff_release(&d);
 }
 
-/* --- watermarks
- * ------------------------------------------------------------------------------------- */
+/* --- watermarks ------------------------------------------------------------------------------- */
 
 static void plan_watermarks(struct planning *p)
 {
@@ -198,8 +195,7 @@ static void plan_watermarks(struct planning *p)
     postgres_diff_release(&d);
 }
 
-/* --- repairs
- * ---------------------------------------------------------------------------------------- */
+/* --- repairs ---------------------------------------------------------------------------------- */
 
 static const char *identity_word(char replica)
 {
@@ -248,8 +244,7 @@ static void plan_repairs(struct planning *p)
     }
 }
 
-/* --- publication
- * ------------------------------------------------------------------------------------ */
+/* --- publication ------------------------------------------------------------------------------ */
 
 static void describe_publication(struct change *c, const struct planning *p,
                                  const struct postgres_diff *d)
@@ -311,8 +306,7 @@ static void plan_publication(struct planning *p)
     name_left_out(p);
 }
 
-/* --- all of it
- * -------------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static bool looked_at(const struct planning *p)
 {

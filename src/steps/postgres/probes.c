@@ -10,8 +10,7 @@
 
 #define LOCK_TIMEOUT_MS 5000
 
-/* --- writing the watermarks table
- * ------------------------------------------------------------------- */
+/* --- writing the watermarks table ------------------------------------------------------------- */
 
 static const struct write_row {
     const char *state, *what, *why;
@@ -104,8 +103,7 @@ const struct check postgres_check_watermarks_write = {
     .run = run_watermarks_write,
 };
 
-/* --- the round trip
- * --------------------------------------------------------------------------------- */
+/* --- the round trip --------------------------------------------------------------------------- */
 
 static void passed(struct outcome *out, const struct postgres_round_trip *t)
 {

@@ -11,8 +11,7 @@
 #include "steps/spec/models.h"
 #include "steps/spec/sealed.h"
 
-/* --- may it be written at all?
- * ------------------------------------------------------------------- */
+/* --- may it be written at all? ---------------------------------------------------------------- */
 
 /* A specification that these would refuse is not worth a folder: it could not be published, or
  * would do harm. They read answers alone. */
@@ -55,8 +54,7 @@ static int refuse_faults(const char *connector, const struct estuary_faults *f, 
     return -1;
 }
 
-/* --- the specification
- * --------------------------------------------------------------------------- */
+/* --- the specification ------------------------------------------------------------------------ */
 
 /* The configs as answered pass the connectors' rules, then take the form asked for. */
 static int make_configs(const struct material *m, struct node **source, struct node **target,
@@ -113,8 +111,7 @@ static void add_tree(const struct material *m, struct node *source, struct node 
     xfree(specs);
 }
 
-/* --- the policies
- * -------------------------------------------------------------------------------- */
+/* --- the policies ----------------------------------------------------------------------------- */
 
 static int add_policies(const struct material *m, struct folder *out, struct problem *err)
 {
@@ -145,8 +142,7 @@ static int add_policies(const struct material *m, struct folder *out, struct pro
     return 0;
 }
 
-/* --- all of it
- * ----------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------------------- */
 
 static void add_text(void (*write)(const struct material *m, struct text *out),
                      const struct material *m, const char *path, struct folder *out)

@@ -44,8 +44,7 @@ static const struct check *check_of(const struct material *m, const struct revie
     return wizard_rows(m->wizard)->checks[r->check];
 }
 
-/* --- beginning
- * ----------------------------------------------------------------------------------- */
+/* --- beginning -------------------------------------------------------------------------------- */
 
 /* What is still to be done to it before it can be published, if anything. */
 static void add_sort(const struct material *m, struct text *out)
@@ -84,8 +83,7 @@ static void add_beginning(const struct material *m, const struct review *r, stru
               r->of[REVIEW_STALE], r->of[REVIEW_APART]);
 }
 
-/* --- going live
- * ---------------------------------------------------------------------------------- */
+/* --- going live ------------------------------------------------------------------------------- */
 
 static void add_placeholders(const struct material *m, struct text *out)
 {
@@ -165,8 +163,7 @@ static void add_going_live(const struct material *m, struct text *out)
               material_text(m, "capture.name"));
 }
 
-/* --- what goes where
- * ----------------------------------------------------------------------------- */
+/* --- what goes where -------------------------------------------------------------------------- */
 
 static void add_tables(const struct material *m, struct text *out)
 {
@@ -198,8 +195,7 @@ static void add_tables(const struct material *m, struct text *out)
         every, syncs > 0 ? "" : ", one after the other", parameter);
 }
 
-/* --- how it stands
- * ------------------------------------------------------------------------------- */
+/* --- how it stands ---------------------------------------------------------------------------- */
 
 static void add_proved(const struct material *m, const struct review *r, struct text *out)
 {

@@ -91,8 +91,7 @@ static void imagine(const struct material *m, struct nothing *n)
                                        .watermarks = &n->watermarks};
 }
 
-/* --- writing
- * ------------------------------------------------------------------------------------- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* The statements of a difference, the mask of a verifier replaced by the variable. */
 static void add_diff(struct postgres_diff *d, const char *about, struct text *out)
