@@ -23,40 +23,46 @@ static int judge_words(const struct args *a)
     return EXIT_USAGE;
 }
 
+/* With what it waits for: a trial that cannot be is told by its cause. */
 static void choose(struct session *s, struct selection *sel, int check)
 {
-    const struct step *step = rows_step_of(&s->rows, s->rows.checks[check]->id);
+    const struct check *c = s->rows.checks[check];
+    if (sel->checks[check])
+        return;
     sel->checks[check] = true;
-    sel->steps[rows_step(&s->rows, step->id)] = true;
+    sel->steps[rows_step(&s->rows, rows_step_of(&s->rows, c->id)->id)] = true;
+    for (size_t i = 0; c->after != NULL && c->after[i] != NULL; i++)
+        choose(s, sel, rows_check(&s->rows, c->after[i]));
 }
 
-/* All that Estuary is asked, and what the trial waits for. */
+/* All that Estuary is asked, the trial among it. */
 static void choose_all(struct session *s, int dry_run, struct selection *sel)
 {
-    const struct check *trial = s->rows.checks[dry_run];
+    const char *service = s->rows.checks[dry_run]->service;
+    for (size_t i = 0; i < s->rows.check_count; i++)
+        sel->checks[i] = false;
     for (size_t i = 0; i < s->rows.check_count; i++) {
         const struct check *c = s->rows.checks[i];
-        bool asks = c->service != NULL && strcmp(c->service, trial->service) == 0;
-        sel->checks[i] = false;
-        if (asks)
+        if (c->service != NULL && strcmp(c->service, service) == 0)
             choose(s, sel, (int)i);
     }
-    for (size_t i = 0; trial->after[i] != NULL; i++)
-        choose(s, sel, rows_check(&s->rows, trial->after[i]));
 }
 
-/* Passed over for want of a login: then the answer is what is missing. */
-static int no_login(struct session *s, int dry_run)
+/* A trial that did not take place is no success, whatever it waits for. Passed over for want of a
+ * login: then the answer is what is missing. */
+static int not_tried(struct session *s, int dry_run, int code)
 {
     struct check_view v;
     wizard_check_view(s->wizard, dry_run, &v);
-    if (v.status != STATUS_SKIPPED)
-        return 0;
-    fputs("sluice: start.token is not answered: Estuary cannot be asked\n  you: make a refresh "
-          "token in its dashboard (Admin, CLI-API), and give it as --set start.token=env:NAME or "
-          "file:/path\n",
-          stderr);
-    return EXIT_CANNOT_ASK;
+    if (v.status == STATUS_SKIPPED) {
+        fputs("sluice: start.token is not answered: Estuary cannot be asked\n  you: make a refresh "
+              "token in its dashboard (Admin, CLI-API), and give it as --set start.token=env:NAME "
+              "or file:/path\n",
+              stderr);
+        return EXIT_CANNOT_ASK;
+    }
+    bool waits = v.stale || v.status == STATUS_NONE || v.status == STATUS_WAITING;
+    return waits && code == 0 ? EXIT_FAILED : 0;
 }
 
 static int try_it(struct session *s, const struct args *a, struct selection *sel)
@@ -72,7 +78,7 @@ static int try_it(struct session *s, const struct args *a, struct selection *sel
     if (code <= 128) {
         AUTO_PROBLEM p = PROBLEM_INIT;
         code = exit_worse(code, report_code(s, sel));
-        code = exit_worse(code, no_login(s, dry_run));
+        code = exit_worse(code, not_tried(s, dry_run, code));
         if (session_first_missing(s, sel->steps, &p) == 0) {
             complain(&p);
             code = exit_worse(code, EXIT_CANNOT_ASK);

@@ -267,6 +267,17 @@ def test_publish_is_a_trial_only(set_up):
     assert "start.token is not answered" in done.err and done.checks["materialization.dry_run"]["status"] == "skipped"
 
 
+@pytest.mark.parametrize("answer, cause", [
+    ("capture.bindings=public.orders=acmeCo/shop/x,audit.orders=acmeCo/shop/x", "capture.collections"),
+    ("capture.name=elsewhere/shop/source-postgres", "capture.name")])
+def test_a_trial_that_cannot_be_is_no_success(set_up, answer, cause):
+    """It waits for a discovery, which waits for what fails: that is told, and nothing is asked of Estuary."""
+    done = set_up.run("publish", "--dry-run", "--json", "--set", answer).ends(1)
+    assert done.checks[cause]["status"] == "failed" and done.checks[cause]["fix"]
+    assert done.checks["materialization.dry_run"]["status"] == done.checks["capture.discovery"]["status"] == "waiting"
+    assert not calls(set_up.estuary, "drafts.insert")
+
+
 # --- hard deletes
 
 

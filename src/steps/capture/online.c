@@ -196,7 +196,7 @@ const struct check capture_check_discovery = {
                                    "?start.data_plane", NULL},
     .gives = (const char *const[]){SPEC_FACT_DISCOVERED, NULL},
     .kept = &spec_discovered_type,
-    .after = (const char *const[]){"start.login", "start.prefix", "start.plane",
+    .after = (const char *const[]){"start.login", "start.prefix", "start.plane", "capture.name",
                                    "capture.collections", NULL},
     .needs = (const char *const[]){"postgres.role", "postgres.password", "postgres.grants",
                                    "postgres.watermarks", "postgres.publication", NULL},
