@@ -46,7 +46,7 @@ static const struct page_action *before(const struct rows *rows)
 static int run_due(struct session *s, const struct args *a)
 {
     int due[PAGE_FIRST_MAX];
-    size_t count = page_due(s->wizard, before(&s->rows), due);
+    size_t count = page_due(s->wizard, s->state, before(&s->rows), due);
     if (count == 0)
         return 0;
     for (size_t i = 0; i < count; i++)
@@ -64,8 +64,7 @@ static int seal_first(struct session *s, const struct args *a, struct export_ask
     if (asked->form != NULL && export_form(asked->form)->secrets != SECRETS_SEALED)
         return 0;
     int code = run_due(s, a);
-    if (code != 0 || (page_why(s->wizard, before(&s->rows), &p) == 0 &&
-                      review_export_can(s->wizard, s->state, SECRETS_SEALED, &p) == 0))
+    if (code != 0 || page_why(s->wizard, s->state, before(&s->rows), &p) == 0)
         return code;
     if (asked->form == NULL)
         fputs("sluice: placeholders stand where secrets belong, as they cannot be sealed:\n",

@@ -22,66 +22,39 @@ const struct page_action *page_find(const struct rows *rows, enum page_act act)
     return NULL;
 }
 
-/* --- what does not stand
- * ------------------------------------------------------------------------- */
+/* --- what is due
+ * --------------------------------------------------------------------------------- */
 
 static bool good(enum status s)
 {
     return s == STATUS_PASSED || s == STATUS_WARNED || s == STATUS_SKIPPED || s == STATUS_ACCEPTED;
 }
 
-/* The digest tells an edited secret by its revision; but one that is not at hand has none, and one
- * that is read by reference gets another in every process. */
-static bool secret_changed(struct wizard *w, int check)
-{
-    const struct rows *rows = wizard_rows(w);
-    const struct outcome *o = wizard_outcome(w, check);
-    struct digest now = wizard_check_digest(w, check);
-    const char *const *reads = rows->checks[check]->reads;
-    if (digest_equal(&now, &o->digest))
-        return false;
-    for (; reads != NULL && *reads != NULL; reads++) {
-        bool optional = **reads == '?';
-        int field = rows_field(rows, *reads + optional);
-        if (field < 0 || rows->fields[field]->kind != FIELD_SECRET)
-            continue;
-        const struct value *v = wizard_effective(w, field);
-        bool kept = !value_empty(v) && v->reference == NULL &&
-                    wizard_origin(w, field) != ORIGIN_ENVIRONMENT;
-        if (!kept && !(optional && v == NULL))
-            return false;
-    }
-    return true;
-}
-
-/* One that only warns is told by what it was to give. */
-static bool gave(struct wizard *w, int check)
-{
-    const struct rows *rows = wizard_rows(w);
-    const char *const *gives = rows->checks[check]->gives;
-    for (; gives != NULL && *gives != NULL; gives++) {
-        struct digest known = wizard_fact_digest(w, rows_fact(rows, *gives));
-        if (digest_none(&known))
-            return false;
-    }
-    return true;
-}
-
 static bool stands(struct wizard *w, int check)
 {
-    return wizard_check_stands(w, check) && good(wizard_outcome(w, check)->status) &&
-           gave(w, check) && !secret_changed(w, check);
+    return wizard_check_stands(w, check) && good(wizard_outcome(w, check)->status);
 }
 
-size_t page_due(struct wizard *w, const struct page_action *a, int *checks)
+/* With a row; those that stand are left out unless `all`. */
+static size_t collect(struct wizard *w, const struct page_action *a, bool all, int *checks)
 {
     size_t count = 0;
     for (size_t i = 0; a->first != NULL && a->first[i] != NULL && i < PAGE_FIRST_MAX; i++) {
         int check = rows_check(wizard_rows(w), a->first[i]);
-        if (check >= 0 && !stands(w, check))
+        if (check >= 0 && (all || !stands(w, check)))
             checks[count++] = check;
     }
     return count;
+}
+
+size_t page_due(struct wizard *w, const struct state *s, const struct page_action *a, int *checks)
+{
+    if (a->had == NULL)
+        return collect(w, a, false, checks);
+    if (a->had(w, s, NULL) == 0)
+        return 0;
+    size_t count = collect(w, a, false, checks);
+    return count > 0 ? count : collect(w, a, true, checks);
 }
 
 /* --- why not
@@ -164,12 +137,15 @@ static int of_outcome(const struct check *c, const struct check_view *v, struct 
     return -1;
 }
 
-int page_why(struct wizard *w, const struct page_action *a, struct problem *err)
+int page_why(struct wizard *w, const struct state *s, const struct page_action *a,
+             struct problem *err)
 {
     int due[PAGE_FIRST_MAX];
     struct check_view v;
-    if (page_due(w, a, due) == 0)
+    if (page_due(w, s, a, due) == 0)
         return 0;
+    if (stands(w, due[0]))
+        return a->had(w, s, err);
     int check = cause_of(w, due[0]);
     const struct check *c = wizard_rows(w)->checks[check];
     int field = missing_field(w, c);

@@ -10,6 +10,7 @@
 #include "core/problem.h"
 
 struct rows;
+struct state;
 struct wizard;
 
 #define PAGE_FIRST_MAX 8           /* checks of `first` that are looked at */
@@ -29,6 +30,9 @@ struct page_action {
     const char *help;         /* a phrase, without a stop */
     const char *const *first; /* check ids, ends with NULL; may be NULL. Those without a row are as
                                  if they did not stand here */
+    /* 0 = what `first` is run for is to be had of the state, -1 and err = why not, for who has run
+     * them in vain. NULL: their outcomes tell. */
+    int (*had)(struct wizard *w, const struct state *s, struct problem *err);
 };
 
 /* False: it has no meaning in this program, as the check it runs has no row. */
@@ -36,13 +40,14 @@ bool page_offers(const struct rows *rows, const struct page_action *a);
 /* The first action of this sort among all steps; NULL = none. */
 const struct page_action *page_find(const struct rows *rows, enum page_act act);
 
-/* Indexes of those in `first` that are not proved with the present answers, into checks (room for
- * PAGE_FIRST_MAX); gives their number. Age does not matter. A secret that was changed since shows
- * where it, and all others that the check reads, are at hand and kept by us. */
-size_t page_due(struct wizard *w, const struct page_action *a, int *checks);
+/* Indexes of those in `first` that are to be run before, as they are not proved with the present
+ * answers (whatever their age), or brought what is no longer to be had; into checks (room for
+ * PAGE_FIRST_MAX). Gives their number. */
+size_t page_due(struct wizard *w, const struct state *s, const struct page_action *a, int *checks);
 /* Why the first of these is not to be had, down to what it waits for: -1 and err, whose code is
- * PAGE_MISSING where something is to be answered or made first. 0 = all stand. */
-int page_why(struct wizard *w, const struct page_action *a, struct problem *err);
+ * PAGE_MISSING where something is to be answered or made first. 0 = none is due. */
+int page_why(struct wizard *w, const struct state *s, const struct page_action *a,
+             struct problem *err);
 
 /* The step where a problem is settled: the one that its code, or what it says is to be done, names
  * by a field, a check or `sluice check STEP`. -1 = none is named. */

@@ -79,7 +79,7 @@ static bool prove_first(struct plain *p, const struct page_action *a, bool *with
 {
     int due[PAGE_FIRST_MAX];
     AUTO_PROBLEM why = PROBLEM_INIT;
-    size_t count = page_due(p->wizard, a, due);
+    size_t count = page_due(p->wizard, p->state, a, due);
     bool yes = true;
     plain_begin_telling(p);
     for (size_t i = 0; i < count && yes; i++)
@@ -88,7 +88,7 @@ static bool prove_first(struct plain *p, const struct page_action *a, bool *with
     if (count > 0 && yes && !plain_run_wanted(p))
         return false;
     *goes = true;
-    *without = page_why(p->wizard, a, &why) != 0;
+    *without = page_why(p->wizard, p->state, a, &why) != 0;
     if (!*without)
         return true;
     if (yes)

@@ -95,7 +95,7 @@ static void add(struct text *out, const char *label, const char *body)
 static void add_first(const struct view_export *v, struct text *out)
 {
     int due[PAGE_FIRST_MAX];
-    size_t count = page_due(v->app->wizard, v->action, due);
+    size_t count = page_due(v->app->wizard, v->app->state, v->action, due);
     for (size_t i = 0; i < count; i++) {
         const struct check *c = v->app->rows->checks[due[i]];
         const struct step *s = rows_step_of(v->app->rows, c->id);
@@ -169,7 +169,7 @@ static void write_folder(struct view_export *v, bool placeholders)
 static void prove_first(struct view_export *v)
 {
     int due[PAGE_FIRST_MAX];
-    size_t count = page_due(v->app->wizard, v->action, due);
+    size_t count = page_due(v->app->wizard, v->app->state, v->action, due);
     for (size_t i = 0; i < count; i++)
         app_run_check(v->app, due[i]);
     set_stage(v, STAGE_PROVE);
@@ -184,7 +184,7 @@ static void begin(struct view_export *v)
         set_stage(v, STAGE_FAILED);
         return;
     }
-    size_t count = page_due(v->app->wizard, v->action, due);
+    size_t count = page_due(v->app->wizard, v->app->state, v->action, due);
     bool allowed = true;
     for (size_t i = 0; i < count; i++)
         allowed &=
@@ -205,11 +205,11 @@ static void see_how_it_goes(struct view *view, struct app *a)
     int due[PAGE_FIRST_MAX];
     if (v->stage != STAGE_PROVE)
         return;
-    if (page_due(a->wizard, v->action, due) == 0) {
+    if (page_due(a->wizard, a->state, v->action, due) == 0) {
         write_folder(v, false);
     } else if (!engine_busy(a->engine)) {
         problem_release(&v->why);
-        page_why(a->wizard, v->action, &v->why);
+        page_why(a->wizard, a->state, v->action, &v->why);
         set_stage(v, STAGE_STUCK);
     }
 }

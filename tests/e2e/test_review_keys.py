@@ -351,6 +351,11 @@ def test_the_command_seals_by_itself(made, tmp_path):
     done = run("export", "-o", out, *made.args).ends(0)
     assert done.err == "" and "a draft with the secrets sealed" in done.out and is_sealed(out) and asked_to_seal(made) == 2
     assert "unchanged" in run("export", "-o", out).ends(0).out and asked_to_seal(made) == 2
+    other = tmp_path / "other-secret"
+    other.write_text(made.catalog.client_secret)
+    other.chmod(0o600)
+    run("export", "-o", tmp_path / "other", *made.args, "--set", f"oauth.client_secret=file:{other}").ends(0)
+    assert asked_to_seal(made) > 2 and is_sealed(tmp_path / "other"), "another secret is sealed anew, though no answer changed"
     run("export", "-o", tmp_path / "words", "--secrets", "placeholder", *made.args).ends(0)
     assert not is_sealed(tmp_path / "words")
     assert run("export", "-o", tmp_path / "clear", "--secrets", "plain").ends(3).err
