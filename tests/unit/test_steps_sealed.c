@@ -9,6 +9,7 @@
 #include "core/state.h"
 #include "seal_samples.h"
 #include "steps/review/export.h"
+#include "steps/review/material.h"
 #include "steps/review/review.h"
 #include "steps/spec/sealed.h"
 
@@ -309,6 +310,57 @@ static void a_secret_of_the_environment(void **state)
     }
 }
 
+/* --- the config
+ * ----------------------------------------------------------------------------------- */
+
+/* What of it is known to be another now, though no answer says so: a key that was made anew. */
+static void a_document_of_another_config(void **state)
+{
+    struct set_up *x = *state;
+    static const struct {
+        const char *config;
+        bool good;
+    } rows[] = {
+        {"{\"user\":\"flow_shop\"}", true},
+        {"{\"user\":\"flow_shop\",\"password\":\"" SPEC_NO_PASSWORD "\"}", true},
+        {"{\"user\":\"" SPEC_NO_KEY_ID "\"}", true},
+        {"{\"user\":\"flow_shop2\"}", false},
+        {"{\"user\":{\"flow_shop\":\"x\"}}", false},
+        {"{\"user\":\"flow_shop\",\"more\":\"x\"}", false},
+        {"{\"user\":\"flow_shop\",\"more\":{\"a\":\"x\"}}", false},
+    };
+    seal_both(x);
+    struct material m = {.wizard = x->w, .state = x->s, .form = SECRETS_SEALED};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_PROBLEM err = PROBLEM_INIT;
+        AUTO_NODE *out = NULL;
+        int rc = material_config(&m, SPEC_FACT_SOURCE_SEALED, tree(rows[i].config), &out, &err);
+        if (rc != (rows[i].good ? 0 : -1))
+            fail_msg("%s", rows[i].config);
+        if (rows[i].good)
+            assert_non_null(node_get(out, "sops"));
+        else
+            assert_string_equal(err.code, EXPORT_MISSING);
+    }
+}
+
+/* A password that looks like the place of another secret stays what it is. */
+static void in_clear_each_in_its_place(void **state)
+{
+    struct set_up *x = *state;
+    answer(x, "postgres.password", "x" SPEC_NO_CLIENT_SECRET);
+    struct material m = {.wizard = x->w, .state = x->s, .form = SECRETS_PLAIN};
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    AUTO_NODE *out = NULL;
+    struct node *config =
+        tree("{\"p\":\"" SPEC_NO_PASSWORD "\",\"c\":{\"d\":\"8f1c:" SPEC_NO_CLIENT_SECRET
+             "\"},\"k\":\"" SPEC_NO_KEY_SECRET "\"}");
+    assert_int_equal(material_config(&m, SPEC_FACT_SOURCE_SEALED, config, &out, &err), 0);
+    assert_string_equal(node_get_text(out, "p"), "x" SPEC_NO_CLIENT_SECRET);
+    assert_string_equal(node_find(out, "c.d")->text, "8f1c:canary-of-the-client");
+    assert_string_equal(node_get_text(out, "k"), "canary00000000000000000000000000000000key");
+}
+
 /* --- through the state file
  * ------------------------------------------------------------------- */
 
@@ -341,6 +393,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_typed_secret_then_a_reference, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_secret_not_at_hand, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_secret_of_the_environment, open_all, close_all),
+        cmocka_unit_test_setup_teardown(a_document_of_another_config, open_all, close_all),
+        cmocka_unit_test_setup_teardown(in_clear_each_in_its_place, open_all, close_all),
         cmocka_unit_test_setup_teardown(after_a_restart, open_all, close_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

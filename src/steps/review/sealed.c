@@ -40,6 +40,22 @@ static struct node *sealed_document(struct wizard *w, const struct state *s, con
     return copy;
 }
 
+/* Whether it is this config that was sealed, as far as that can be seen: an access key that was
+ * made anew may be known by its id alone. */
+static bool same_config(const struct node *config, const struct node *document)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const struct node *value = config->items[i];
+        const struct node *back = node_get(document, config->keys[i]);
+        bool hole = value->kind == NODE_SCALAR && strstr(value->text, SPEC_PLACEHOLDER) != NULL;
+        if (hole)
+            continue;
+        if (value->kind == NODE_MAP ? !same_config(value, back) : !node_equal(value, back))
+            return false;
+    }
+    return true;
+}
+
 static int not_sealed(struct wizard *w, const char *fact, struct problem *err)
 {
     const struct rows *rows = wizard_rows(w);
@@ -100,6 +116,7 @@ static void put_secrets(struct wizard *w, struct node *n)
                                at + strlen(plain_secrets[i].placeholder));
         xfree(n->text);
         n->text = with;
+        break; /* what is a secret's own is no placeholder */
     }
 }
 
@@ -124,8 +141,9 @@ int material_config(const struct material *m, const char *sealed_fact, struct no
     *out = config;
     if (m->form == SECRETS_SEALED) {
         *out = sealed_document(m->wizard, m->state, sealed_fact);
+        if (*out == NULL || !same_config(config, *out))
+            rc = not_sealed(m->wizard, sealed_fact, err);
         node_free(config);
-        rc = *out != NULL ? 0 : not_sealed(m->wizard, sealed_fact, err);
     } else if (m->form == SECRETS_PLAIN) {
         rc = all_at_hand(m->wizard, err);
         if (rc == 0)
