@@ -30,7 +30,10 @@ static void judge_token(const struct estuary_account *a, struct outcome *out)
     const char *email = a->who.email != NULL ? a->who.email : "logged in";
     long long left = (long long)(a->who.until - clock_wall()) / 60;
     if (a->who.access) {
-        outcome_warn(out, "%s, by an access token that ends in %lld min", email, left);
+        if (a->who.until > 0)
+            outcome_warn(out, "%s, by an access token that ends in %lld min", email, left);
+        else /* it does not say */
+            outcome_warn(out, "%s, by an access token", email);
         outcome_why(out,
                     "Estuary's access tokens live for an hour. What is left to do then fails.");
         outcome_fix(out, WHO_YOU,
