@@ -104,7 +104,7 @@ static bool export(struct plain *p, const struct page_action *a)
     AUTO_PROBLEM why = PROBLEM_INIT;
     AUTO_EXPORTED done = {0};
     const struct front_hooks *hooks = p->hooks;
-    bool without, goes = false;
+    bool without = false, goes = false;
     bool can = hooks->can_export(hooks->ctx, &why) == 0;
     if (can && !prove_first(p, a, &without, &goes))
         return false;
