@@ -17,10 +17,10 @@ from tests.e2e.cli import Done, Sluice
 from tests.services import answers as prefilled
 from tests.services.answers import LAKE
 from tests.services.aws import AwsStandIn
-from tests.services.estuary import testing
 from tests.services.estuary.standin import EstuaryStandIn
 from tests.services.estuary.testing import estuary  # noqa: F401
 from tests.services.shop import Shop
+from tests.services.tls import bundle
 
 TEMPLATE = "shop_template"
 KEPT = ("sluice.yaml", "sluice.secrets")
@@ -45,26 +45,17 @@ class World:
             shutil.copy(self.folder / "made" / file, sluice.folder / file)
 
 
-def _running() -> EstuaryStandIn:
-    """The one of this process, as the fixture `estuary` has it."""
-    if not testing._shared:
-        testing._shared.append(EstuaryStandIn(settings=testing.Settings(reach_postgres=False)).start())
-        testing.atexit.register(testing._shared[0].stop)
-    testing._shared[0].reset()
-    return testing._shared[0]
-
-
 @pytest.fixture(scope="module")
 def world(sluice_bin, pg_server, catalog, service_folder, tmp_path_factory) -> Iterator[World]:
     """All of a set-up made: .shop .catalog .aws .values (the answers) .args (options that give them) .begin(sluice)."""
     folder = tmp_path_factory.mktemp("world")
-    standin, account = _running(), AwsStandIn.shared()
+    standin, account = EstuaryStandIn.shared(), AwsStandIn.shared()
+    standin.reset()
     account.reset()
     account.make_bucket(LAKE)
     shop = Shop(pg_server, TEMPLATE, "owner-" + pg_server.admin_password)
-    bundle = folder / "trusted.pem"     # the stand-ins have authorities of their own
-    bundle.write_text("".join(Path(file).read_text() for file in (catalog.ca_file, standin.ca_file, account.ca_file)))
-    settings = {"reach_postgres": True, "reach_catalog": True, "aws_url": account.url, "connector_ca": str(bundle),
+    trusted = bundle(folder / "trusted.pem", catalog.ca_file, standin.ca_file, account.ca_file)
+    settings = {"reach_postgres": True, "reach_catalog": True, "aws_url": account.url, "connector_ca": str(trusted),
                 "life": {"discover": 0.2, "publish": 0.3}}
     standin.settings.update(settings)
     told = (prefilled.Aws(account.environment(), asdict(account.network())),
@@ -72,7 +63,7 @@ def world(sluice_bin, pg_server, catalog, service_folder, tmp_path_factory) -> I
     prefilled.write(folder, catalog, pg_server, shop.database, *told)
     values = prefilled.answers(folder, catalog, pg_server, shop.database, *told)
     env = prefilled.for_sluice(prefilled.environment(folder, catalog, pg_server, shop.database, *told))
-    made = World(shop, catalog, account, folder, settings, env | {"SLUICE_CA_FILE": str(bundle)}, values,
+    made = World(shop, catalog, account, folder, settings, env | {"SLUICE_CA_FILE": str(trusted)}, values,
                  ("--passphrase-file", folder / "passphrase"))
     sluice = Sluice(sluice_bin, folder / "made", made.env)
     sluice.run("apply", "--yes", "--answers", folder / "answers.yaml", *made.args).ends(0)

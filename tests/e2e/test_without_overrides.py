@@ -18,6 +18,7 @@ from tests.e2e.test_export import TARGET
 from tests.services import answers as prefilled
 from tests.services.connect_proxy import ConnectProxy
 from tests.services.estuary.testing import estuary  # noqa: F401
+from tests.services.tls import bundle
 
 CATALOG = "api.use1.aprod.bauplanlabs.com"
 SERVICES = {"iam": {"iam.amazonaws.com"},
@@ -46,9 +47,9 @@ def away(sluice, catalog, catalog_variant, authority, shop, aws, estuary, hang_d
     values["oauth"]["url"] = f"https://{CATALOG}/iceberg"
     values["postgres"]["host"] = "127.0.0.1"    # not even localhost is known
     values["materialization"]["hard_delete"] = "no"    # the other takes a discovery before all else
-    given, authorities = folder / "answers.yaml", folder / "authorities.pem"
+    given = folder / "answers.yaml"
     given.write_text(yaml.safe_dump(values, sort_keys=False, allow_unicode=True))
-    authorities.write_bytes(b"".join(each.ca_file.read_bytes() for each in (catalog, aws, estuary)))
+    authorities = bundle(folder / "authorities.pem", *(each.ca_file for each in (catalog, aws, estuary)))
     # Estuary's own connectors have no proxy here: they ask the database, and not what goes by its real name.
     estuary.settings.update({"reach_postgres": True, "connector_ca": str(authorities)})
     passphrase = ("--passphrase-file", folder / "passphrase")

@@ -28,7 +28,8 @@ LIFE = {"discover": 0.5, "publish": 0.7, "activate": 1.0}
 class Served:
     """folder: what outlives us beside the services' own data (the secrets that the answers refer to). base: their data.
 
-    more: folders in it that a fresh start removes too. moves: whether remembered ports may change. They may not once answers that name them have been used.
+    more: folders in it that a fresh start removes too. moves: whether remembered ports may change. They may not once
+    answers that name them have been used.
     The lock is inherited by the watchers of all servers: it is free only when the last server has ended."""
 
     def __init__(self, folder: Path, base: Path, say: Callable[[str], None], *, fresh: bool, moves: bool,

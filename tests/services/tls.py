@@ -30,6 +30,12 @@ def write_private(path: Path, data: bytes | str) -> None:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
+def bundle(path: Path, *authorities: Path | str) -> Path:
+    """All of them as one file: for a client of stand-ins that have authorities of their own."""
+    path.write_bytes(b"".join(Path(each).read_bytes() for each in authorities))
+    return path
+
+
 def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
                              serialization.NoEncryption())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import copy
 import dataclasses
 import tempfile
@@ -42,6 +43,8 @@ class EstuaryStandIn:
     Leaving the block fails the test if a fault was never met, the stand-in met a request it does not know, or a secret
     came in clear where it would be kept."""
 
+    _shared: EstuaryStandIn | None = None
+
     def __init__(self, folder: Path | None = None, settings: Settings | None = None, rate: float = 1.0,
                  authority: Authority | None = None) -> None:
         self.settings = settings or Settings()
@@ -60,6 +63,15 @@ class EstuaryStandIn:
         self.pasted = ""
 
     # Life.
+
+    @classmethod
+    def shared(cls) -> EstuaryStandIn:
+        """The one of this process, started when it is first asked for and stopped at the end: for fixtures. Its
+        connectors do not ask PostgreSQL unless a test says so."""
+        if cls._shared is None:
+            cls._shared = cls(settings=Settings(reach_postgres=False)).start()
+            atexit.register(cls._shared.stop)
+        return cls._shared
 
     def start(self, ports: tuple[int, int] = (0, 0), keep: bool = False) -> EstuaryStandIn:
         """Listen: on these ports (services, control) if they are free, else on free ones.

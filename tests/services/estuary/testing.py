@@ -5,7 +5,6 @@ from tests.services.estuary.testing import estuary  # noqa: F401
 
 from __future__ import annotations
 
-import atexit
 import base64
 import copy
 import json
@@ -19,11 +18,9 @@ from typing import Any
 
 import pytest
 
-from .settings import Settings
 from .standin import EstuaryStandIn
 
 Json = Any
-_shared: list[EstuaryStandIn] = []
 CAPTURE, MATERIALIZATION = "acmeCo/shop/source-postgres", "acmeCo/shop/materialize-bauplan"
 ORDERS = "acmeCo/shop/public/orders"
 POSTGRES_IMAGE, BAUPLAN_IMAGE = "ghcr.io/estuary/source-postgres:v3", "ghcr.io/estuary/materialize-bauplan:v1"
@@ -37,10 +34,7 @@ def estuary() -> Iterator[EstuaryStandIn]:
     .advance(…), .settings, .log, .grant(…), .put_live(…), .contents(), .open(sealed). Connectors ask nobody unless a
     test says so. A fault that no request met, a request that the stand-in does not know, and a secret in clear fail
     the test."""
-    if not _shared:
-        _shared.append(EstuaryStandIn(settings=Settings(reach_postgres=False)).start())
-        atexit.register(_shared[0].stop)
-    running = _shared[0]
+    running = EstuaryStandIn.shared()
     running.reset()
     yield running
     running.check()
