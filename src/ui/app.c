@@ -364,6 +364,7 @@ int app_run(struct wizard *w, struct state *s, struct engine *e, const struct fr
     a.utf8 = term_utf8(a.term);
     a.consents = xcalloc(a.rows->check_count + 1, sizeof(bool));
     start(&a);
+    draw(&a); /* before the first checks start: they read certificates and open connections */
     while (!a.leave) {
         engine_pump(e, observe, &a);
         save_if_due(&a);
