@@ -137,7 +137,8 @@ const struct check materialization_check_dry_run = {
     .service = SPEC_SERVICE,
     .touches = "a draft in Estuary with the whole specification, configs sealed; Estuary builds it "
                "for trial, its connectors log in to database, catalog and AWS as they will; the "
-               "draft is deleted, nothing is published",
+               "draft is deleted, nothing is published; one parameter named test, which the "
+               "connector writes below your prefix in AWS, stays there",
     .deadline_ms = DRY_RUN_MS,
     .fresh_s = DRY_RUN_FRESH_S,
     .cause = "A connector cannot reach or may not use its service, a name is taken, or the prefix "

@@ -52,7 +52,7 @@ static void collide(const struct run *run, const struct spec_tables *t,
     outcome_why(out, "All tables of the pipeline go to one namespace, named without their schema; "
                      "Estuary makes names lower case, with _ for every other character. Of two "
                      "with one name it refuses the second.");
-    outcome_fix(out, WHO_YOU, "Name the second with its schema before it.");
+    outcome_fix(out, WHO_YOU, "Name the second with its schema before it: %s", names);
     outcome_suggest(out, "materialization.bindings", names);
 }
 
