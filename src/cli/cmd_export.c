@@ -33,20 +33,11 @@ static int code_of(const struct problem *p)
 /* --- sealing first
  * ------------------------------------------------------------------------------- */
 
-static const struct page_action nothing = {0};
-
-/* What is proved before the folder is written in its best form. */
-static const struct page_action *before(const struct rows *rows)
-{
-    const struct page_action *a = page_find(rows, PAGE_EXPORT);
-    return a != NULL ? a : &nothing;
-}
-
 /* A signal, or the time given, ends the command; else what is to be had is written. */
 static int run_due(struct session *s, const struct args *a)
 {
     int due[PAGE_FIRST_MAX];
-    size_t count = page_due(s->wizard, s->state, before(&s->rows), due);
+    size_t count = page_due(s->wizard, s->state, page_find(&s->rows, PAGE_EXPORT), due);
     if (count == 0)
         return 0;
     for (size_t i = 0; i < count; i++)
@@ -64,7 +55,7 @@ static int seal_first(struct session *s, const struct args *a, struct export_ask
     if (asked->form != NULL && export_form(asked->form)->secrets != SECRETS_SEALED)
         return 0;
     int code = run_due(s, a);
-    if (code != 0 || page_why(s->wizard, s->state, before(&s->rows), &p) == 0)
+    if (code != 0 || page_why(s->wizard, s->state, page_find(&s->rows, PAGE_EXPORT), &p) == 0)
         return code;
     if (asked->form == NULL)
         fputs("sluice: placeholders stand where secrets belong, as they cannot be sealed:\n",

@@ -7,11 +7,6 @@
 #include "core/text.h"
 #include "core/wizard.h"
 
-bool page_offers(const struct rows *rows, const struct page_action *a)
-{
-    return a->act != PAGE_CHECK || rows_check(rows, a->first[0]) >= 0;
-}
-
 const struct page_action *page_find(const struct rows *rows, enum page_act act)
 {
     for (size_t i = 0; i < rows->step_count; i++)
@@ -35,13 +30,13 @@ static bool stands(struct wizard *w, int check)
     return wizard_check_stands(w, check) && good(wizard_outcome(w, check)->status);
 }
 
-/* With a row; those that stand are left out unless `all`. */
+/* Those that stand are left out unless `all`. */
 static size_t collect(struct wizard *w, const struct page_action *a, bool all, int *checks)
 {
     size_t count = 0;
-    for (size_t i = 0; a->first != NULL && a->first[i] != NULL && i < PAGE_FIRST_MAX; i++) {
+    for (size_t i = 0; a->first != NULL && a->first[i] != NULL; i++) {
         int check = rows_check(wizard_rows(w), a->first[i]);
-        if (check >= 0 && (all || !stands(w, check)))
+        if (all || !stands(w, check))
             checks[count++] = check;
     }
     return count;

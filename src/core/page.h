@@ -28,15 +28,12 @@ struct page_action {
     const char *key;          /* a small letter without a meaning elsewhere; NULL ends the rows */
     const char *verb;         /* in the footer: "export"; "undo…" asks before it does anything */
     const char *help;         /* a phrase, without a stop */
-    const char *const *first; /* check ids, ends with NULL; may be NULL. Those without a row are as
-                                 if they did not stand here */
+    const char *const *first; /* check ids, ends with NULL; may be NULL */
     /* 0 = what `first` is run for is to be had of the state, -1 and err = why not, for who has run
      * them in vain. NULL: their outcomes tell. */
     int (*had)(struct wizard *w, const struct state *s, struct problem *err);
 };
 
-/* False: it has no meaning in this program, as the check it runs has no row. */
-bool page_offers(const struct rows *rows, const struct page_action *a);
 /* The first action of this sort among all steps; NULL = none. */
 const struct page_action *page_find(const struct rows *rows, enum page_act act);
 

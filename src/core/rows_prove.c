@@ -1,5 +1,5 @@
-/* Proves the rows: form and uniqueness of ids, that each read has a source, and an order without
- * circles. */
+/* Proves the rows: form and uniqueness of ids, that what is named is there, that each read has a
+ * source, and an order without circles. */
 #include "core/rows_prove.h"
 
 #include <stdbool.h>
@@ -122,6 +122,23 @@ static int prove_checks(const struct rows *r, struct problem *err)
             if (rows_check(r, *id) < 0)
                 return wrong(err, "check %s comes after %s, which is no check", c->id, *id);
         }
+        if (c->kept != NULL && (c->gives == NULL || c->gives[0] == NULL || c->gives[1] != NULL))
+            return wrong(err, "check %s keeps a fact and does not give just one", c->id);
+    }
+    return 0;
+}
+
+static int prove_actions(const struct rows *r, const struct step *s, struct problem *err)
+{
+    for (const struct page_action *a = s->actions; a != NULL && a->key != NULL; a++) {
+        size_t count = 0;
+        for (; a->first != NULL && a->first[count] != NULL; count++) {
+            if (rows_check(r, a->first[count]) < 0)
+                return wrong(err, "step %s: %s names %s, which is no check", s->id, a->verb,
+                             a->first[count]);
+        }
+        if (count > PAGE_FIRST_MAX || (a->act == PAGE_CHECK && count != 1))
+            return wrong(err, "step %s: %s names %zu checks", s->id, a->verb, count);
     }
     return 0;
 }
@@ -189,5 +206,8 @@ int rows_prove(struct rows *r, struct problem *err)
 {
     if (prove_ids(r, err) != 0 || prove_fields(r, err) != 0 || prove_checks(r, err) != 0)
         return -1;
+    for (size_t i = 0; i < r->step_count; i++)
+        if (prove_actions(r, r->steps[i], err) != 0)
+            return -1;
     return put_in_order(r, err);
 }

@@ -9,13 +9,12 @@
 /* --- the menu
  * ------------------------------------------------------------------------------------ */
 
-/* The actions of this step, one after the other; NULL at first gives the first one. */
-static const struct page_action *next_action(const struct plain *p, const struct page_action *a)
+/* Those of this step; ends with key NULL. */
+static const struct page_action *actions(const struct plain *p)
 {
-    a = a == NULL ? p->rows->steps[p->step]->actions : a + 1;
-    while (a != NULL && a->key != NULL && !page_offers(p->rows, a))
-        a++;
-    return a != NULL && a->key != NULL ? a : NULL;
+    static const struct page_action none = {0};
+    const struct page_action *a = p->rows->steps[p->step]->actions;
+    return a != NULL ? a : &none;
 }
 
 /* Without the dots by which the screens say that more is asked. */
@@ -28,8 +27,7 @@ static size_t verb_length(const struct page_action *a)
 
 const struct page_action *plain_action(const struct plain *p, const char *word)
 {
-    const struct page_action *a = NULL;
-    while ((a = next_action(p, a)) != NULL) {
+    for (const struct page_action *a = actions(p); a->key != NULL; a++) {
         size_t n = verb_length(a);
         if (strcasecmp(word, a->key) == 0 ||
             (strlen(word) == n && strncasecmp(word, a->verb, n) == 0))
@@ -40,8 +38,7 @@ const struct page_action *plain_action(const struct plain *p, const char *word)
 
 void plain_add_actions(const struct plain *p, struct text *out)
 {
-    const struct page_action *a = NULL;
-    while ((a = next_action(p, a)) != NULL) {
+    for (const struct page_action *a = actions(p); a->key != NULL; a++) {
         size_t n = verb_length(a);
         const char *at = memchr(a->verb, a->key[0], n);
         if (at != NULL)
@@ -54,8 +51,7 @@ void plain_add_actions(const struct plain *p, struct text *out)
 
 void plain_say_actions(struct plain *p)
 {
-    const struct page_action *a = NULL;
-    while ((a = next_action(p, a)) != NULL)
+    for (const struct page_action *a = actions(p); a->key != NULL; a++)
         plain_say(p, "%s  %.*s: %s", a->key, (int)verb_length(a), a->verb, a->help);
 }
 

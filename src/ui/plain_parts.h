@@ -62,7 +62,7 @@ void plain_tell_change(struct plain *p, const struct event *ev);
 
 /* --- plain_page.c: what can be done on the page of this step. */
 
-/* The action that a word of the operator means: its key, its verb or the verb's first word. */
+/* The action that a word of the operator means: its key, or its verb; NULL none. */
 const struct page_action *plain_action(const struct plain *p, const char *word);
 /* False when the operator leaves. */
 bool plain_act(struct plain *p, const struct page_action *a);

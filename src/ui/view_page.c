@@ -28,8 +28,7 @@ static char *text_of(const struct view_page *v, struct app *a)
     AUTO_TEXT all = TEXT_INIT;
     text_addf(&all, "%s\n", page);
     for (const struct page_action *p = v->step->actions; p != NULL && p->key != NULL; p++)
-        if (page_offers(a->rows, p))
-            text_addf(&all, "%s %s\t%s\n", p->key, p->verb, p->help);
+        text_addf(&all, "%s %s\t%s\n", p->key, p->verb, p->help);
     return text_take(&all);
 }
 
@@ -73,10 +72,10 @@ static void act(struct app *a, const struct page_action *p)
 static bool acts(struct view_page *v, struct app *a, const struct key *k)
 {
     for (const struct page_action *p = v->step->actions; p != NULL && p->key != NULL; p++) {
-        if (!key_is(k, p->key) || !page_offers(a->rows, p))
-            continue;
-        act(a, p);
-        return true;
+        if (key_is(k, p->key)) {
+            act(a, p);
+            return true;
+        }
     }
     return false;
 }
@@ -123,17 +122,16 @@ static const struct key_row common[] = {
     {"Ctrl-C", NULL, "cancels what runs; twice leaves", NULL},
 };
 
-static void make_keys(struct view_page *v, struct app *a)
+static void make_keys(struct view_page *v)
 {
-    size_t count = 0, n = 0;
+    size_t count = 0;
     const struct page_action *actions = v->step->actions;
     while (actions != NULL && actions[count].key != NULL)
         count++;
     v->keys = xcalloc(count + ARRAY_LEN(common) + 1, sizeof *v->keys);
     for (size_t i = 0; i < count; i++)
-        if (page_offers(a->rows, &actions[i]))
-            v->keys[n++] = (struct key_row){actions[i].key, actions[i].verb, actions[i].help, NULL};
-    memcpy(v->keys + n, common, sizeof common);
+        v->keys[i] = (struct key_row){actions[i].key, actions[i].verb, actions[i].help, NULL};
+    memcpy(v->keys + count, common, sizeof common);
     v->view.keys = v->keys;
 }
 
@@ -155,6 +153,6 @@ struct view *view_page_new(struct app *a)
     v->step = a->rows->steps[a->step];
     v->pager = PAGER_INIT;
     v->pager.label_cols = LABEL_COLS;
-    make_keys(v, a);
+    make_keys(v);
     return &v->view;
 }

@@ -176,6 +176,13 @@ static void test_wrong_checks(void **state)
     assert_check_wrong(bad, "fact a.token has two givers: a.login and a.c");
     bad.gives = IDS("a.url");
     assert_check_wrong(bad, "a.url is a field and a fact");
+    static const struct fact_type type = {.name = "x"};
+    bad.kept = &type;
+    bad.gives = NULL;
+    assert_check_wrong(bad, "check a.c keeps a fact and does not give just one");
+    bad.gives = IDS("a.one", "a.two");
+    assert_check_wrong(bad, "check a.c keeps a fact and does not give just one");
+    bad.kept = NULL;
     bad.gives = IDS("other.fact");
     assert_check_wrong(bad, "fact other.fact: its id must be of the form a.what");
 }
@@ -187,6 +194,26 @@ static void test_wrong_steps(void **state)
     assert_wrong(STEPS(&step_bare, &nameless), "step 1 has no proper id");
     assert_wrong(STEPS(&odd), "step 0 has no proper id");
     assert_wrong(STEPS(&step_bare, &step_bare), "there are two steps bare");
+}
+
+static void assert_action_wrong(struct page_action a, const char *what)
+{
+    const struct page_action actions[] = {a, {0}};
+    const struct step s = {
+        .id = "a", .fields = FIELDS(&url, &key), .checks = CHECKS(&token), .actions = actions};
+    assert_wrong(STEPS(&s), what);
+}
+
+static void test_wrong_actions(void **state)
+{
+    (void)state;
+    struct page_action a = {PAGE_EXPORT, "x", "export", "", IDS("a.login", "a.nowhere"), NULL};
+    assert_action_wrong(a, "step a: export names a.nowhere, which is no check");
+    a.first = IDS("a.login", "a.login", "a.login", "a.login", "a.login", "a.login", "a.login",
+                  "a.login", "a.login");
+    assert_action_wrong(a, "step a: export names 9 checks");
+    a = (struct page_action){PAGE_CHECK, "y", "try", "", NULL, NULL};
+    assert_action_wrong(a, "step a: try names 0 checks");
 }
 
 static void test_circles(void **state)
@@ -221,9 +248,9 @@ static void test_circles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),        cmocka_unit_test(test_wrong_fields),
-        cmocka_unit_test(test_wrong_checks), cmocka_unit_test(test_wrong_steps),
-        cmocka_unit_test(test_circles),
+        cmocka_unit_test(test_right),         cmocka_unit_test(test_wrong_fields),
+        cmocka_unit_test(test_wrong_checks),  cmocka_unit_test(test_wrong_steps),
+        cmocka_unit_test(test_wrong_actions), cmocka_unit_test(test_circles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
