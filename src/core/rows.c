@@ -158,3 +158,8 @@ const struct step *rows_step_of(const struct rows *r, const char *row_id)
     int i = step_named(r, row_id, strcspn(row_id, "."));
     return i >= 0 ? r->steps[i] : NULL;
 }
+
+char *rows_step_label(const struct step *s)
+{
+    return xasprintf("%s%s%s", s->number, s->number[0] != '\0' ? " " : "", s->name);
+}

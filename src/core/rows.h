@@ -36,4 +36,6 @@ int rows_check(const struct rows *r, const char *id);
 int rows_fact(const struct rows *r, const char *id);
 /* The step a row "step.what" belongs to. */
 const struct step *rows_step_of(const struct rows *r, const char *row_id);
+/* "4 Capture", "Review": the number, where it has one, and the short name; xfree. */
+char *rows_step_label(const struct step *s);
 #endif

@@ -98,8 +98,8 @@ static void add_first(const struct view_export *v, struct text *out)
     size_t count = page_due(v->app->wizard, v->app->state, v->action, due);
     for (size_t i = 0; i < count; i++) {
         const struct check *c = v->app->rows->checks[due[i]];
-        const struct step *s = rows_step_of(v->app->rows, c->id);
-        text_addf(out, "%s\t%s %s: %s\n", i == 0 ? "First" : "", s->number, s->name, c->title);
+        AUTO(xfree) char *step = rows_step_label(rows_step_of(v->app->rows, c->id));
+        text_addf(out, "%s\t%s: %s\n", i == 0 ? "First" : "", step, c->title);
         add(out, "", c->touches);
     }
     add(out, "Then",
@@ -146,9 +146,9 @@ static void set_stage(struct view_export *v, enum stage stage)
         break;
     }
     if (v->way >= 0) {
-        const struct step *s = v->app->rows->steps[v->way];
+        AUTO(xfree) char *step = rows_step_label(v->app->rows->steps[v->way]);
         xfree(v->way_verb);
-        v->way_verb = xasprintf("to %s%s%s", s->number, s->number[0] != '\0' ? " " : "", s->name);
+        v->way_verb = xasprintf("to %s", step);
     }
     pager_set(&v->pager, out.s);
     make_keys(v);

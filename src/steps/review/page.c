@@ -14,11 +14,6 @@ static const struct step *step_of(const struct rows *rows, int check)
     return rows_step_of(rows, rows->checks[check]->id);
 }
 
-static void add_step(struct text *out, const struct step *s)
-{
-    text_addf(out, "%s%s%s", s->number, s->number[0] != '\0' ? " " : "", s->name);
-}
-
 /* "34 min ago" */
 static void add_age(struct text *out, int64_t at)
 {
@@ -104,12 +99,11 @@ static bool add_by_step(struct wizard *w, const struct review *r, enum review_gr
         size_t count = of_step(rows, r, rows->steps[i], group, ran, &ids);
         if (count == 0)
             continue;
-        text_addf(out, "%s\t", any ? "" : label);
-        add_step(out, rows->steps[i]);
+        AUTO(xfree) char *step = rows_step_label(rows->steps[i]);
         if (count <= NEVER_SHORT)
-            text_addf(out, ": %s %s\n", ids.s, words);
+            text_addf(out, "%s\t%s: %s %s\n", any ? "" : label, step, ids.s, words);
         else
-            text_addf(out, ": %zu checks %s\n", count, words);
+            text_addf(out, "%s\t%s: %zu checks %s\n", any ? "" : label, step, count, words);
         any = true;
     }
     return any;
