@@ -6,7 +6,6 @@
 #include "cli/commands.h"
 #include "cli/export_folder.h"
 #include "core/mem.h"
-#include "core/page.h"
 
 static int judge_words(const struct args *a)
 {
@@ -25,7 +24,7 @@ static int judge_words(const struct args *a)
 
 static int code_of(const struct problem *p)
 {
-    if (p->code != NULL && strcmp(p->code, PAGE_MISSING) == 0)
+    if (p->code != NULL && strcmp(p->code, EXPORT_MISSING) == 0)
         return EXIT_CANNOT_ASK;
     return p->kind == PROBLEM_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_FAILED;
 }

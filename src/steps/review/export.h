@@ -5,9 +5,12 @@
 #define SLUICE_STEPS_REVIEW_EXPORT_H
 
 #include "core/folder.h"
+#include "core/page.h"
 #include "core/state.h"
 
-#define EXPORT_MISSING "missing" /* code: something must be answered, made or looked at first */
+/* Code: something must be answered, made or looked at first. That of pages, as an export is reached
+ * from one. */
+#define EXPORT_MISSING PAGE_MISSING
 
 enum export_secrets {
     SECRETS_SEALED,      /* configs as Estuary's encryption service gave them back */
