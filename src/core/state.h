@@ -41,7 +41,7 @@ int64_t state_saved_at(const struct state *s);                   /* wall; 0 neve
 bool state_worth_saving(const struct state *s, const struct wizard *w);
 
 /* What is kept of a fact: of the one at hand, else what the file has, which may be of other answers
- * than the present ones. node_free; NULL = nothing. */
+ * than the present ones. node_free; NULL = nothing, or its giver brought none the last time. */
 struct node *state_kept_fact(const struct state *s, const struct wizard *w, const char *fact);
 /* What is kept of an outcome, as another process would read it: its line, and what to do where it
  * is not good; no items, evidence, command or duration. outcome_unref. */

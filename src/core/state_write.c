@@ -142,6 +142,9 @@ struct node *state_kept_fact(const struct state *s, const struct wizard *w, cons
         const struct fact_type *type = fact_type_of(f);
         return type->save != NULL ? type->save(fact_data(f, type)) : NULL;
     }
+    struct digest known = i >= 0 ? wizard_fact_digest(w, i) : (struct digest){{0}};
+    if (digest_none(&known))
+        return NULL; /* its giver has run since, and brought none: the next save removes it */
     const struct node *kept = node_get(node_get(node_get(s->doc, "facts"), fact), "value");
     return kept != NULL ? node_copy(kept) : NULL;
 }

@@ -383,6 +383,23 @@ static void after_a_restart(void **state)
     assert_cannot(x, "capture.sealed");
 }
 
+/* Sealed once, then with other answers to no end: what the file still has is of before. */
+static void sealed_to_no_end_since(void **state)
+{
+    struct set_up *x = *state;
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    int check = rows_check(&x->rows, "capture.sealed");
+    seal_both(x);
+    assert_int_equal(state_save(x->s, x->w, &err), 0);
+    answer(x, "capture.history", "yes");
+    struct outcome *o = outcome_new();
+    outcome_fail(o, "503", "busy");
+    o->digest = wizard_check_digest(x->w, check);
+    assert_true(wizard_put_outcome(x->w, check, o));
+    outcome_unref(o);
+    assert_cannot(x, "capture.sealed");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +413,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_document_of_another_config, open_all, close_all),
         cmocka_unit_test_setup_teardown(in_clear_each_in_its_place, open_all, close_all),
         cmocka_unit_test_setup_teardown(after_a_restart, open_all, close_all),
+        cmocka_unit_test_setup_teardown(sealed_to_no_end_since, open_all, close_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
