@@ -354,13 +354,11 @@ def test_a_secret_that_is_another_now(soft, tmp_path):
     other.chmod(0o600)
     soft.run("state", "set", "oauth.client_secret", f"file:{other}").ends(0)
     env = {"SLUICE_ESTUARY_ENCRYPTION_URL": "https://127.0.0.1:1"}
-    done = soft.run("export", "-o", tmp_path / "none", "--secrets", "sealed", env=env)
-    assert done.code in (3, 4) and "materialization.sealed" in done.err + done.out and not (tmp_path / "none").exists()
-    soft.check("materialization.sealed")
+    done = soft.run("export", "-o", tmp_path / "none", "--secrets", "sealed", env=env).ends(4)
+    assert ".sealed" in done.err and not (tmp_path / "none").exists()
     soft.run("export", "-o", tmp_path / "new", "--secrets", "sealed").ends(0)
     new = soft.estuary.open(configs(tmp_path / "new")[1])["credentials"]["credential"]
     assert old != new and new.endswith(":another-client-secret")
-    assert configs(tmp_path / "new")[0] == configs(tmp_path / "old")[0], "the other one is as it was"
 
 
 @pytest.mark.long
