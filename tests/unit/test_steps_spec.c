@@ -351,26 +351,27 @@ static void sealed_configs_come_back(void **state)
         assert_not_loaded(&spec_sealed_type, bad[i]);
 }
 
-/* Seals {"p": …, "q": …} at a server of the test's; the outcome. */
-static struct outcome *sealing(const char *config, const char *answer, struct secret *a,
-                               struct secret *b)
+/* Seals a config with p and q at a server of the test's, with the secrets that the world has. */
+static struct outcome *sealing(struct world *w, const char *config, const char *answer)
 {
     AUTO_PROBLEM err = PROBLEM_INIT;
     struct canned server = {.answers = {answer}};
     struct net *net = net_new(&(struct net_options){0}, &err);
     struct outcome *o = outcome_new();
+    struct secret *a = snap_secret(world_snapshot(w), "postgres.password");
+    struct secret *b = snap_secret(world_snapshot(w), "iam.access_key");
     struct spec_secret list[] = {
         {.field = "postgres.password", .placeholder = "HOLE-password", .secret = a},
         {.field = "iam.access_key", .placeholder = "HOLE-client", .secret = b, .skip = 5}};
     assert_non_null(net);
     canned_start(&server);
-    struct run *run = run_new_detached(NULL, net, 5000);
+    struct run *run = run_new_detached(world_snapshot(w), net, 5000);
     spec_run_seal(run, tree(config), list, 2, SPEC_FACT_SOURCE_SEALED, o);
     run_free(run);
     net_free(net);
     canned_stop(&server);
     if (a != NULL && b != NULL)
-        assert_non_null(strstr(server.request, "\"q\":\"x:canary"));
+        assert_non_null(strstr(server.request, "\"q\":\"x:canary-key\""));
     return o;
 }
 
@@ -382,48 +383,82 @@ static const struct spec_sealed *given(const struct outcome *o)
     return fact_data(o->given[0].fact, &spec_sealed_type);
 }
 
-static void secret_done(struct secret **s)
+/* A secret of a new revision. */
+static void give(struct world *w, const char *id, const char *bytes, const char *reference)
 {
-    secret_unref(*s);
+    struct secret *s = secret_new(bytes, strlen(bytes));
+    world_answer(w, id, value_secret(s, reference, "db.example.com"));
+    secret_unref(s);
 }
-#define AUTO_SECRET __attribute__((cleanup(secret_done))) struct secret
 
-static void sealing_depends_on_what_goes_in(void **state)
+/* What the service would make of {"u", "p", "q"}; xfree. */
+static char *sealed_answer(const char *user)
 {
-    (void)state;
-    static const char plain[] = "{\"u\":\"a\",\"p\":\"HOLE-password\",\"q\":\"x:HOLE-client\"}";
-    static const char moved[] = "{\"u\":\"b\",\"p\":\"HOLE-password\",\"q\":\"x:HOLE-client\"}";
-    AUTO_SECRET *a = secret_new(PASSWORD, strlen(PASSWORD));
-    AUTO_SECRET *same_bytes = secret_new(PASSWORD, strlen(PASSWORD));
-    AUTO_SECRET *b = secret_new("AKIA:canary-key", strlen("AKIA:canary-key"));
     AUTO(xfree) char *p = sealed_value(strlen(PASSWORD));
     AUTO(xfree) char *q = sealed_value(strlen("x:canary-key"));
     AUTO(xfree) char *mac = sealed_value(128);
     AUTO(xfree)
-    char *sops = xasprintf("\"p_sops\":\"%s\",\"q_sops\":\"%s\",\"sops\":{\"age\":[{}],\"mac\":"
-                           "\"%s\",\"encrypted_suffix\":\"_sops\"}}",
-                           p, q, mac);
-    AUTO(xfree) char *one = xasprintf("{\"u\":\"a\",%s", sops);
-    AUTO(xfree) char *two = xasprintf("{\"u\":\"b\",%s", sops);
-    AUTO(xfree) char *first = answer_of("200 OK", "", one);
-    AUTO(xfree) char *second = answer_of("200 OK", "", two);
-    AUTO_OUTCOME *was = sealing(plain, first, a, b);
-    AUTO_OUTCOME *again = sealing(plain, first, a, b);
-    AUTO_OUTCOME *retyped = sealing(plain, first, same_bytes, b);
-    AUTO_OUTCOME *other = sealing(moved, second, a, b);
-    assert_string_equal(was->line, "2 secrets sealed, all else unchanged");
-    assert_has(was->tried, "/v1/encrypt-config");
-    assert_string_equal(given(was)->of, given(again)->of);
-    assert_string_not_equal(given(was)->of, given(retyped)->of);
-    assert_string_not_equal(given(was)->of, given(other)->of);
-    assert_int_equal(given(was)->revisions->count, 2);
-    AUTO_OUTCOME *wrong = sealing(plain, second, a, b);
-    assert_int_equal(wrong->status, STATUS_FAILED);
-    assert_int_equal(wrong->given_count, 0);
-    assert_string_equal(wrong->code, "unsealed");
-    AUTO_OUTCOME *without = sealing(plain, first, a, NULL);
+    char *document =
+        xasprintf("{\"u\":\"%s\",\"p_sops\":\"%s\",\"q_sops\":\"%s\",\"sops\":{\"age\":"
+                  "[{}],\"mac\":\"%s\",\"encrypted_suffix\":\"_sops\"}}",
+                  user, p, q, mac);
+    return answer_of("200 OK", "", document);
+}
+
+static const char config_a[] = "{\"u\":\"a\",\"p\":\"HOLE-password\",\"q\":\"x:HOLE-client\"}";
+static const char config_b[] = "{\"u\":\"b\",\"p\":\"HOLE-password\",\"q\":\"x:HOLE-client\"}";
+
+/* The digest that others depend on; xfree. */
+static char *sealed_of(struct world *w, const char *config, const char *user)
+{
+    AUTO(xfree) char *answer = sealed_answer(user);
+    AUTO_OUTCOME *o = sealing(w, config, answer);
+    assert_string_equal(o->line, "2 secrets sealed, all else unchanged");
+    assert_has(o->tried, "/v1/encrypt-config");
+    assert_int_equal(given(o)->revisions->count, 2);
+    return xstrdup(given(o)->of);
+}
+
+static void sealing_depends_on_what_goes_in(void **state)
+{
+    (void)state;
+    AUTO_WORLD w;
+    spec_open(&w);
+    give(&w, "postgres.password", PASSWORD, NULL);
+    give(&w, "iam.access_key", "AKIA:canary-key", "file:/keys/key");
+    AUTO(xfree) char *was = sealed_of(&w, config_a, "a");
+    AUTO(xfree) char *again = sealed_of(&w, config_a, "a");
+    AUTO(xfree) char *other = sealed_of(&w, config_b, "b");
+    assert_string_equal(was, again);
+    assert_string_not_equal(was, other);
+    give(&w, "iam.access_key", "AKIA:canary-key", "file:/keys/key"); /* read by another process */
+    AUTO(xfree) char *next = sealed_of(&w, config_a, "a");
+    assert_string_equal(was, next);
+    give(&w, "iam.access_key", "AKIA:canary-key", "file:/keys/other");
+    AUTO(xfree) char *elsewhere = sealed_of(&w, config_a, "a");
+    assert_string_not_equal(was, elsewhere);
+    give(&w, "iam.access_key", "AKIA:canary-key", "file:/keys/key");
+    give(&w, "postgres.password", PASSWORD, NULL); /* typed again */
+    AUTO(xfree) char *retyped = sealed_of(&w, config_a, "a");
+    assert_string_not_equal(was, retyped);
+}
+
+static void sealing_that_fails_gives_nothing(void **state)
+{
+    (void)state;
+    AUTO_WORLD w;
+    spec_open(&w);
+    give(&w, "postgres.password", PASSWORD, NULL);
+    AUTO(xfree) char *answer = sealed_answer("b");
+    AUTO_OUTCOME *without = sealing(&w, config_a, answer);
     assert_int_equal(without->status, STATUS_FAILED);
     assert_has(without->line, "iam.access_key is not answered");
+    assert_int_equal(without->given_count, 0);
+    give(&w, "iam.access_key", "AKIA:canary-key", NULL);
+    AUTO_OUTCOME *wrong = sealing(&w, config_a, answer);
+    assert_int_equal(wrong->status, STATUS_FAILED);
+    assert_string_equal(wrong->code, "unsealed");
+    assert_int_equal(wrong->given_count, 0);
 }
 
 int main(void)
@@ -438,6 +473,7 @@ int main(void)
         cmocka_unit_test(images),
         cmocka_unit_test(sealed_configs_come_back),
         cmocka_unit_test(sealing_depends_on_what_goes_in),
+        cmocka_unit_test(sealing_that_fails_gives_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,15 +95,18 @@ static bool all_at_hand(const struct spec_secret *secrets, size_t count, struct 
     return true;
 }
 
-static void digest_inputs(const struct node *config, const struct spec_secret *secrets,
-                          size_t count, char out[DIGEST_HEX])
+/* Of references the text, as in `revisions`: what was found with the config stands in the next
+ * process, too. */
+static void digest_inputs(const struct node *config, const struct node *revisions,
+                          char out[DIGEST_HEX])
 {
     AUTO_TEXT json = TEXT_INIT;
+    AUTO_TEXT secrets = TEXT_INIT;
     struct hasher *h = hasher_new();
     node_write_json(config, &json);
+    node_write_json(revisions, &secrets);
     hasher_text(h, json.s);
-    for (size_t i = 0; i < count; i++)
-        hasher_number(h, (int64_t)secret_revision(secrets[i].secret));
+    hasher_text(h, secrets.s);
     struct digest d = hasher_end(h);
     digest_hex(&d, out);
 }
@@ -125,8 +128,8 @@ void spec_run_seal(struct run *run, struct node *config, const struct spec_secre
                                     .bytes = secret_bytes(secrets[i].secret) + secrets[i].skip};
     estuary_endpoints(&e);
     outcome_tried(out, "POST %s/v1/encrypt-config", e.encryption);
-    digest_inputs(config, secrets, count, sealed->of);
     sealed->revisions = revisions_of(run, secrets, count);
+    digest_inputs(config, sealed->revisions, sealed->of);
     if (estuary_seal(run, config, list, count, &sealed->document, &err) != 0) {
         outcome_problem(out, &err);
         sealed_free(sealed);
