@@ -44,12 +44,10 @@ static size_t collect(struct wizard *w, const struct page_action *a, bool all, i
 
 size_t page_due(struct wizard *w, const struct state *s, const struct page_action *a, int *checks)
 {
-    if (a->had == NULL)
-        return collect(w, a, false, checks);
-    if (a->had(w, s, NULL) == 0)
-        return 0;
     size_t count = collect(w, a, false, checks);
-    return count > 0 ? count : collect(w, a, true, checks);
+    if (count == 0 && a->had != NULL && a->had(w, s, NULL) != 0)
+        count = collect(w, a, true, checks);
+    return count;
 }
 
 /* --- why not
