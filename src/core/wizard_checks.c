@@ -148,8 +148,10 @@ static int missing_field(struct wizard *w, const struct check *c)
         int field = rows_field(w->rows, bare(c->reads[i]));
         if (field < 0 || !wizard_visible(w, field))
             continue;
-        bool optional = c->reads[i][0] == '?';
-        if (optional && value_empty(wizard_effective(w, field)))
+        const struct value *v = wizard_effective(w, field);
+        /* a secret that was answered is meant, also while it is locked away or to be asked again */
+        bool nothing = value_empty(v) && (v == NULL || v->kind != VALUE_SECRET);
+        if (c->reads[i][0] == '?' && nothing)
             continue;
         if (wizard_field_problem(w, field, NULL) != 0)
             return field;

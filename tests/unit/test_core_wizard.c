@@ -432,6 +432,9 @@ static void waits_say_what_is_missing(void **state)
     assert_string_equal(waits_for(w, C_SURVEY), ""); /* "?a.key": only one that is wrong holds */
     set_text(w, F_KEY, "key!");
     assert_string_equal(waits_for(w, C_SURVEY), "Key");
+    /* answered once, and locked away now: without it the outcome would be another one */
+    wizard_set(w, F_KEY, value_secret(NULL, NULL, NULL), ORIGIN_STATE, NULL);
+    assert_string_equal(waits_for(w, C_SURVEY), "Key");
     set_text(w, F_USE_KEY, "no");
     assert_string_equal(waits_for(w, C_SURVEY), "");
     assert_string_equal(waits_for(w, C_VERDICT), "looks at a");
