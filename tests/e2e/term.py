@@ -121,7 +121,11 @@ class Wizard(Terminal):
         return None
 
     def at(self, label: str) -> bool:
-        return re.match(rf" {{1,3}}{re.escape(label)}({gap(label)}|$)", self.current()) is not None
+        """Of a choice the options stand one a line, the label at the first."""
+        row = self.screen.cursor.y
+        while row > 0 and re.match(rf" {{{LABEL}}} *\([ ●]\) ", self._body(row)):
+            row -= 1
+        return re.match(rf" {{1,3}}{re.escape(label)}({gap(label)}|$)", self._body(row)) is not None
 
     def go_to(self, label: str) -> None:
         """To a field of the form, by the arrow keys; opens what is folded on the way."""
