@@ -26,9 +26,9 @@ struct check {
      * fact that is not there makes the check wait; "?id" may be missing. */
     const char *const *reads;
     const char *const *gives; /* fact ids; NULL for a verdict */
-    /* Type of the one fact it gives, whose kept value is taken up from the state file: what cannot be
-     * asked again without consent, or would come back otherwise. NULL: only its digest is, and the
-     * survey runs again for who needs it. */
+    /* Type of the one fact it gives, whose kept value is taken up from the state file: what cannot
+     * be asked again without consent, or would come back otherwise. NULL: only its digest is, and
+     * the survey runs again for who needs it. */
     const struct fact_type *kept;
     const char *const *after; /* check ids that must have passed (or warned) first */
     const char *const
