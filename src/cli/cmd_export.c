@@ -51,7 +51,7 @@ static int run_due(struct session *s, const struct args *a)
 static int seal_first(struct session *s, const struct args *a, struct export_asked *asked)
 {
     AUTO_PROBLEM p = PROBLEM_INIT;
-    if (asked->form != NULL && export_form(asked->form)->secrets != SECRETS_SEALED)
+    if (asked->form != NULL && asked->form->secrets != SECRETS_SEALED)
         return 0;
     int code = run_due(s, a);
     if (code != 0 || page_why(s->wizard, s->state, page_find(&s->rows, PAGE_EXPORT), &p) == 0)
@@ -62,7 +62,7 @@ static int seal_first(struct session *s, const struct args *a, struct export_ask
     complain(&p);
     if (asked->form != NULL)
         return code_of(&p);
-    asked->form = "placeholder";
+    asked->form = export_form("placeholder");
     return 0;
 }
 
@@ -73,7 +73,8 @@ static int write_folder(struct session *s, const struct args *a)
 {
     AUTO_PROBLEM p = PROBLEM_INIT;
     AUTO_EXPORT_DONE done = {0};
-    struct export_asked asked = {.path = a->output, .form = a->secrets};
+    struct export_asked asked = {.path = a->output,
+                                 .form = a->secrets != NULL ? export_form(a->secrets) : NULL};
     if (export_possible(s, &p) != 0) { /* before anything is sent anywhere */
         complain(&p);
         return code_of(&p);

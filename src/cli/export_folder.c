@@ -10,9 +10,9 @@
 #include "core/mem.h"
 
 static const struct export_form forms[] = {
-    {"sealed", SECRETS_SEALED, "the secrets sealed for Estuary alone"},
-    {"placeholder", SECRETS_PLACEHOLDER, "placeholders for the secrets"},
-    {"plain", SECRETS_PLAIN, "every secret in clear"},
+    [SECRETS_SEALED] = {"sealed", SECRETS_SEALED, "the secrets sealed for Estuary alone"},
+    [SECRETS_PLACEHOLDER] = {"placeholder", SECRETS_PLACEHOLDER, "placeholders for the secrets"},
+    [SECRETS_PLAIN] = {"plain", SECRETS_PLAIN, "every secret in clear"},
 };
 
 const struct export_form *export_form(const char *name)
@@ -60,11 +60,10 @@ int export_possible(struct session *s, struct problem *err)
     return review_export(s->wizard, s->state, SECRETS_PLACEHOLDER, &files, &draft, err);
 }
 
-/* The form asked for; else the best to be had. */
-static const struct export_form *choose(struct session *s, const char *asked)
+static const struct export_form *best_form(struct session *s)
 {
     bool sealed = review_export_can(s->wizard, s->state, SECRETS_SEALED, NULL) == 0;
-    return export_form(asked != NULL ? asked : sealed ? "sealed" : "placeholder");
+    return &forms[sealed ? SECRETS_SEALED : SECRETS_PLACEHOLDER];
 }
 
 int export_folder(struct session *s, const struct export_asked *asked, struct export_done *out,
@@ -73,7 +72,7 @@ int export_folder(struct session *s, const struct export_asked *asked, struct ex
     AUTO_FOLDER files = {0};
     AUTO_TEXT report = TEXT_INIT;
     AUTO_EXPORT_DONE done = {0};
-    done.form = choose(s, asked->form);
+    done.form = asked->form != NULL ? asked->form : best_form(s);
     if (review_export(s->wizard, s->state, done.form->secrets, &files, &done.draft, err) != 0)
         return -1;
     report_kept_json(s, &report);
@@ -106,7 +105,7 @@ static int export(void *ctx, bool placeholders, struct exported *out, struct pro
 {
     AUTO_EXPORT_DONE done = {0};
     AUTO_PROBLEM p = PROBLEM_INIT;
-    struct export_asked asked = {.form = placeholders ? "placeholder" : NULL};
+    struct export_asked asked = {.form = placeholders ? &forms[SECRETS_PLACEHOLDER] : NULL};
     if (export_folder(ctx, &asked, &done, &p) != 0) {
         if (p.kind == PROBLEM_CONFLICT && p.code != NULL && strcmp(p.code, "folder") == 0)
             problem_fix(&p, WHO_YOU,

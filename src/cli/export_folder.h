@@ -15,9 +15,9 @@ struct export_form {
 const struct export_form *export_form(const char *name); /* NULL = there is none */
 
 struct export_asked {
-    const char *path; /* NULL: beside the state file, named as the pipeline */
-    const char *form; /* what stands where secrets belong: a name of a form. NULL = sealed when the
-                         state has that, else placeholders */
+    const char *path;               /* NULL: beside the state file, named as the pipeline */
+    const struct export_form *form; /* what stands where secrets belong; NULL = sealed when the
+                                       state has that, else placeholders */
 };
 
 struct export_done {
