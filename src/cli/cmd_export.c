@@ -29,8 +29,7 @@ static int code_of(const struct problem *p)
     return p->kind == PROBLEM_UNREACHABLE ? EXIT_UNREACHABLE : EXIT_FAILED;
 }
 
-/* --- sealing first
- * ------------------------------------------------------------------------------- */
+/* --- sealing first ---------------------------------------------------------------------------- */
 
 /* A signal, or the time given, ends the command; else what is to be had is written. */
 static int run_due(struct session *s, const struct args *a)
@@ -66,8 +65,7 @@ static int seal_first(struct session *s, const struct args *a, struct export_ask
     return 0;
 }
 
-/* --- the command
- * --------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int write_folder(struct session *s, const struct args *a)
 {

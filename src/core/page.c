@@ -17,8 +17,7 @@ const struct page_action *page_find(const struct rows *rows, enum page_act act)
     return NULL;
 }
 
-/* --- what is due
- * --------------------------------------------------------------------------------- */
+/* --- what is due ------------------------------------------------------------------------------ */
 
 static bool good(enum status s)
 {
@@ -50,8 +49,7 @@ size_t page_due(struct wizard *w, const struct state *s, const struct page_actio
     return count;
 }
 
-/* --- why not
- * ------------------------------------------------------------------------------------- */
+/* --- why not ---------------------------------------------------------------------------------- */
 
 static int missing_field(struct wizard *w, const struct check *c)
 {
@@ -157,8 +155,7 @@ int page_why(struct wizard *w, const struct state *s, const struct page_action *
     return -1;
 }
 
-/* --- the way to it
- * ------------------------------------------------------------------------------- */
+/* --- the way to it ---------------------------------------------------------------------------- */
 
 static int step_index(const struct rows *rows, const char *row)
 {

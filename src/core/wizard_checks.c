@@ -32,8 +32,7 @@ struct digest wizard_check_digest(struct wizard *w, int check)
     return slot->digest;
 }
 
-/* --- current -----------------------------------------------------------------------------------
- */
+/* --- current ---------------------------------------------------------------------------------- */
 
 /* A fact this read makes use of now: required, or there to be used. Index, or -1. */
 static int used_fact(struct wizard *w, const char *read)
@@ -124,8 +123,7 @@ static bool good(const struct check_slot *slot)
            (s == STATUS_FAILED && slot->accepted != NULL);
 }
 
-/* --- waiting -----------------------------------------------------------------------------------
- */
+/* --- waiting ---------------------------------------------------------------------------------- */
 
 /* The first planned change among `needs`, or NULL. */
 static const struct change *planned_need(struct wizard *w, const struct check *c)
@@ -258,8 +256,7 @@ void wizard_check_view(struct wizard *w, int check, struct check_view *out)
         out->status = STATUS_ACCEPTED;
 }
 
-/* --- storing ------------------------------------------------------------------------------------
- */
+/* --- storing ---------------------------------------------------------------------------------- */
 
 /* An equal fact replaces the old one too: it may carry newer data that is not hashed (sizes, ages).
  */

@@ -6,8 +6,7 @@
 #include "core/mem.h"
 #include "ui/plain_parts.h"
 
-/* --- the menu
- * ------------------------------------------------------------------------------------ */
+/* --- the menu --------------------------------------------------------------------------------- */
 
 /* Those of this step; ends with key NULL. */
 static const struct page_action *actions(const struct plain *p)
@@ -55,8 +54,7 @@ void plain_say_actions(struct plain *p)
         plain_say(p, "%s  %.*s: %s", a->key, (int)verb_length(a), a->verb, a->help);
 }
 
-/* --- checks that come first
- * ---------------------------------------------------------------------- */
+/* --- checks that come first ------------------------------------------------------------------- */
 
 /* Runs it, after a question where it writes; *yes false: not allowed. */
 static bool prove(struct plain *p, int check, bool *yes)
@@ -92,8 +90,7 @@ static bool prove_first(struct plain *p, const struct page_action *a, bool *with
     return plain_yes(p, false, goes, "Write it with placeholders where secrets belong?");
 }
 
-/* --- the actions
- * --------------------------------------------------------------------------------- */
+/* --- the actions ------------------------------------------------------------------------------ */
 
 static bool export(struct plain *p, const struct page_action *a)
 {

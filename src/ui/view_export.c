@@ -34,8 +34,7 @@ static struct view_export *self(struct view *v)
     return (struct view_export *)v;
 }
 
-/* --- keys of each stage
- * -------------------------------------------------------------------------- */
+/* --- keys of each stage ----------------------------------------------------------------------- */
 
 #define ON(stage) (1u << (stage))
 
@@ -83,8 +82,7 @@ static void make_keys(struct view_export *v)
     v->keys[n] = (struct key_row){0};
 }
 
-/* --- text of each stage
- * -------------------------------------------------------------------------- */
+/* --- text of each stage ----------------------------------------------------------------------- */
 
 static void add(struct text *out, const char *label, const char *body)
 {
@@ -154,8 +152,7 @@ static void set_stage(struct view_export *v, enum stage stage)
     make_keys(v);
 }
 
-/* --- doing
- * --------------------------------------------------------------------------------------- */
+/* --- doing ------------------------------------------------------------------------------------ */
 
 static void write_folder(struct view_export *v, bool placeholders)
 {
@@ -214,8 +211,7 @@ static void see_how_it_goes(struct view *view, struct app *a)
     }
 }
 
-/* --- view
- * ---------------------------------------------------------------------------------------- */
+/* --- view ------------------------------------------------------------------------------------- */
 
 static const char *running(const struct view_export *v)
 {

@@ -72,8 +72,7 @@ static void assert_why(struct wizard *w, const struct page_action *a, enum probl
     assert_int_equal(page_way(rows, &p), step != NULL ? rows_step(rows, step) : -1);
 }
 
-/* --- due
- * ----------------------------------------------------------------------------------------- */
+/* --- due -------------------------------------------------------------------------------------- */
 
 static void due_until_proved_whatever_the_age(void **state)
 {
@@ -107,8 +106,7 @@ static void due_while_what_it_is_run_for_is_not_had(void **state)
     assert_int_equal(page_why(w, NULL, &above_seven, NULL), 0);
 }
 
-/* --- why
- * ----------------------------------------------------------------------------------------- */
+/* --- why -------------------------------------------------------------------------------------- */
 
 static void a_missing_answer_is_named(void **state)
 {
@@ -146,8 +144,7 @@ static void a_planned_change_comes_first(void **state)
                "b.planned waits for: application sluice-shop (planned)", "b");
 }
 
-/* --- the way, the rows
- * ----------------------------------------------------------------------------- */
+/* --- the way, the rows ------------------------------------------------------------------------ */
 
 static int way(struct wizard *w, const char *what, const char *fix)
 {
