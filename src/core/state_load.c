@@ -92,12 +92,21 @@ static int need_maps(const struct state *s, const char *section, const char **id
     return 0;
 }
 
-/* NULL when it is not to be taken up, or is not of its form (any more). */
-static struct fact *kept_fact(const struct rows *rows, size_t i, const struct node *value)
+/* *kept NULL: it is not to be taken up. False when there is a value and it was altered, or is not
+ * of its form (any more): as if it had not been found. */
+static bool kept_fact(const struct rows *rows, size_t i, const struct node *entry,
+                      struct fact **kept)
 {
     const struct fact_type *type = rows->checks[rows->givers[i]]->kept;
-    void *data = type != NULL && value != NULL ? type->load(value) : NULL;
-    return data != NULL ? fact_new(type, data) : NULL;
+    const struct node *value = state_fact_value(entry);
+    *kept = NULL;
+    if (value == NULL)
+        return node_get(entry, "value") == NULL;
+    if (type == NULL)
+        return true;
+    void *data = type->load(value);
+    *kept = data != NULL ? fact_new(type, data) : NULL;
+    return data != NULL;
 }
 
 static int load_facts(struct state *s, struct wizard *w, struct problem *err)
@@ -110,9 +119,9 @@ static int load_facts(struct state *s, struct wizard *w, struct problem *err)
         struct digest d;
         const struct node *entry = node_get(facts, rows->facts[i]);
         const char *hex = node_get_text(entry, "digest");
-        if (hex == NULL || !digest_parse(hex, &d))
+        struct fact *kept;
+        if (hex == NULL || !digest_parse(hex, &d) || !kept_fact(rows, i, entry, &kept))
             continue;
-        struct fact *kept = kept_fact(rows, i, node_get(entry, "value"));
         wizard_restore_fact(w, (int)i, d, kept);
         fact_unref(kept);
     }

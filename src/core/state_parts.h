@@ -22,6 +22,10 @@ struct state {
 
 /* state_write.c: puts the wizard's present state into the document. */
 void state_fill(struct state *s, struct wizard *w);
+/* The value in an entry of `facts`; NULL when there is none, or when it was altered since it was
+ * written (`sum` beside it; a file of before has none): what was found is not for a person to
+ * edit, and an edited one would be exported as if it had been proved. */
+const struct node *state_fact_value(const struct node *entry);
 /* The node {secret: stored, …} of an answer as the document has it; NULL = it is not stored. */
 const struct node *state_stored_node(const struct state *s, const struct rows *rows,
                                      const struct field *f);

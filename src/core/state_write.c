@@ -4,6 +4,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
+#include "core/node_json.h"
 #include "core/state_parts.h"
 
 static const char *after_dot(const char *id)
@@ -109,6 +110,41 @@ static void fill_made(struct state *s, struct wizard *w)
     }
 }
 
+/* Of the JSON, so that another way to write the same YAML is no other value. */
+static void sum_of(const struct node *value, char out[DIGEST_HEX])
+{
+    AUTO_TEXT json = TEXT_INIT;
+    node_write_json(value, &json);
+    struct digest d = digest_of(json.s, json.len);
+    digest_hex(&d, out);
+}
+
+const struct node *state_fact_value(const struct node *entry)
+{
+    const struct node *value = node_get(entry, "value");
+    const char *kept = node_get_text(entry, "sum");
+    char now[DIGEST_HEX];
+    if (value == NULL || kept == NULL)
+        return value;
+    sum_of(value, now);
+    return strcmp(now, kept) == 0 ? value : NULL;
+}
+
+static void fill_value(struct node *entry, const struct fact *f)
+{
+    const struct fact_type *type = fact_type_of(f);
+    if (type->save == NULL) {
+        node_remove(entry, "value");
+        node_remove(entry, "sum");
+        return;
+    }
+    struct node *value = type->save(fact_data(f, type));
+    char sum[DIGEST_HEX];
+    sum_of(value, sum);
+    node_set_text(entry, "sum", sum);
+    node_set(entry, "value", value);
+}
+
 static void fill_facts(struct state *s, struct wizard *w)
 {
     const struct rows *rows = wizard_rows(w);
@@ -124,13 +160,8 @@ static void fill_facts(struct state *s, struct wizard *w)
         digest_hex(&d, hex);
         node_set_text(n, "digest", hex);
         const struct fact *f = wizard_fact(w, (int)i);
-        if (f == NULL)
-            continue; /* only its digest is known: a kept value stays as it was */
-        const struct fact_type *type = fact_type_of(f);
-        if (type->save != NULL)
-            node_set(n, "value", type->save(fact_data(f, type)));
-        else
-            node_remove(n, "value");
+        if (f != NULL) /* else only its digest is known: a kept value stays as it was */
+            fill_value(n, f);
     }
 }
 
@@ -145,7 +176,7 @@ struct node *state_kept_fact(const struct state *s, const struct wizard *w, cons
     struct digest known = i >= 0 ? wizard_fact_digest(w, i) : (struct digest){{0}};
     if (digest_none(&known))
         return NULL; /* its giver has run since, and brought none: the next save removes it */
-    const struct node *kept = node_get(node_get(node_get(s->doc, "facts"), fact), "value");
+    const struct node *kept = state_fact_value(node_get(node_get(s->doc, "facts"), fact));
     return kept != NULL ? node_copy(kept) : NULL;
 }
 

@@ -244,6 +244,40 @@ static void facts_are_kept_to_be_read(void **state)
     session_end(&b);
 }
 
+/* Written otherwise it is the same value; another one was never found. */
+static void an_edited_fact_was_not_found(void **state)
+{
+    static const struct {
+        const char *from, *to;
+        bool known;
+    } edits[] = {{"value: 16", "value:    16   # sixteen", true},
+                 {"value: 16", "value: 17", false},
+                 {"value: 16", "value: [16]", false},
+                 {"    sum: ", "    sun: ", true}}; /* as in a file of before */
+    struct world *x = *state;
+    struct session a;
+    session_begin(&a, x->path);
+    fill(&a);
+    session_save(&a);
+    session_end(&a);
+    AUTO(xfree) char *whole = read_all(x->path);
+    for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
+        const char *at = strstr(whole, edits[i].from);
+        assert_non_null(at);
+        AUTO(xfree)
+        char *text = xasprintf("%.*s%s%s", (int)(at - whole), whole, edits[i].to,
+                               at + strlen(edits[i].from));
+        write_all(x->path, text, strlen(text));
+        session_begin(&a, x->path);
+        struct node *kept = state_kept_fact(a.s, a.w, "a.version");
+        struct digest d = wizard_fact_digest(a.w, rows_fact(&a.rows, "a.version"));
+        assert_int_equal(kept != NULL, edits[i].known);
+        assert_int_equal(!digest_none(&d), edits[i].known);
+        node_free(kept);
+        session_end(&a);
+    }
+}
+
 static void a_refused_login_stays_refused(void **state)
 {
     struct world *x = *state;
@@ -887,6 +921,7 @@ int main(void)
         TEST(the_environment_stands_in_for_what_is_locked),
         TEST(outcomes_stand_without_their_secrets),
         TEST(facts_are_kept_to_be_read),
+        TEST(an_edited_fact_was_not_found),
         TEST(references_are_kept_as_such),
         TEST(forgetting),
         TEST(the_secrets_file_is_written_first),
