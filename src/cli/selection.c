@@ -46,7 +46,7 @@ static void choose_begun(struct session *s, struct selection *out)
         const struct step *step = s->rows.steps[i];
         if (step->fields == NULL && step->checks == NULL)
             continue;
-        if (step->begun == NULL || step->begun(now))
+        if (rows_step_begun(step, now))
             choose_step(s, i, out);
         else
             out->not_begun[i] = true;

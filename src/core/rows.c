@@ -163,3 +163,8 @@ char *rows_step_label(const struct step *s)
 {
     return xasprintf("%s%s%s", s->number, s->number[0] != '\0' ? " " : "", s->name);
 }
+
+bool rows_step_begun(const struct step *s, const struct snapshot *now)
+{
+    return s->begun == NULL || s->begun(now);
+}

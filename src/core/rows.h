@@ -1,7 +1,7 @@
 /* struct rows: all rows of all steps, flattened and proved consistent once at the start: ids are of
  * the form "step.what" with the step's own id and unique (of steps; of fields and facts; of
- * checks), every id that is read is a field or has exactly one giver, `after` names checks, no
- * circles. */
+ * checks), every id that is read is a field or has exactly one giver, `after` and the actions of
+ * pages name checks, no circles. */
 #ifndef SLUICE_CORE_ROWS_H
 #define SLUICE_CORE_ROWS_H
 
@@ -38,4 +38,6 @@ int rows_fact(const struct rows *r, const char *id);
 const struct step *rows_step_of(const struct rows *r, const char *row_id);
 /* "4 Capture", "Review": the number, where it has one, and the short name; xfree. */
 char *rows_step_label(const struct step *s);
+/* As step->begun says; one that does not say has. */
+bool rows_step_begun(const struct step *s, const struct snapshot *now);
 #endif

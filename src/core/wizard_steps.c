@@ -78,7 +78,7 @@ void wizard_make_plan(struct wizard *w, int step, struct plan *out)
     for (size_t i = 0; i < w->rows->step_count; i++) {
         const struct step *row = w->rows->steps[i];
         /* what has not begun has nothing to say, unless it is asked for by name */
-        bool meant = step < 0 ? row->begun == NULL || row->begun(s) : (int)i == step;
+        bool meant = step < 0 ? rows_step_begun(row, s) : (int)i == step;
         if (meant && row->plan != NULL)
             row->plan(s, out);
     }

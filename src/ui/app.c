@@ -104,7 +104,7 @@ void app_want_begun(struct app *a, bool deep, bool again)
 {
     struct snapshot *now = wizard_snapshot(a->wizard);
     for (size_t i = 0; i < a->rows->step_count; i++)
-        if (a->rows->steps[i]->begun == NULL || a->rows->steps[i]->begun(now))
+        if (rows_step_begun(a->rows->steps[i], now))
             app_want_step(a, (int)i, deep, again);
     snapshot_unref(now);
 }
