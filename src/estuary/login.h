@@ -22,8 +22,8 @@ struct estuary_lease {
     bool pasted;       /* an access token was pasted: there is nothing to renew it by */
     bool single_use;   /* the refresh token was replaced by one that lives in this process only */
 };
-/* A token that lasts for another minute. PROBLEM_REFUSED when the service does not take what was
- * pasted, or a pasted access token is over. */
+/* A token that lasts for another minute; one that was pasted, just now. PROBLEM_REFUSED when the
+ * service does not take what was pasted, or a pasted access token is over. */
 int estuary_lease(struct run *run, const struct estuary_endpoints *e, struct secret *pasted,
                   struct estuary_lease *out, struct problem *err);
 /* refused: the service did not take it; the next lease asks for a new one. */

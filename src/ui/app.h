@@ -24,7 +24,7 @@ struct view;
 struct key_row {
     const char *keys; /* as shown: "F5", "Enter", "Ctrl-Y" */
     const char *verb; /* in the footer: "re-check"; NULL = only in the help */
-    const char *help; /* a sentence */
+    const char *help; /* a phrase, without a stop */
     /* Shown now? NULL = always. */
     bool (*when)(const struct view *v, const struct app *a);
 };
@@ -48,6 +48,7 @@ struct view { /* first member of each view's own struct */
     struct view *below;
     const struct key_row *keys; /* its own, where they are not known beforehand; NULL: of ops */
 };
+const struct key_row *view_keys(const struct view *v); /* those that hold; ends with keys NULL */
 
 struct app {
     struct wizard *wizard;
@@ -91,7 +92,6 @@ void app_put_mark(struct app *a, struct rect r, int row, int col, enum mark m);
 /* Consent to probes: of this check's service. */
 bool app_consented(const struct app *a, int check);
 void app_consent(struct app *a, int check);
-const struct key_row *view_keys(const struct view *v);
 /* Consents to a check and runs it again, as Space does. */
 void app_run_check(struct app *a, int check);
 /* Wants the reading checks of a step, and the probes consented to when `deep`. */
