@@ -2,7 +2,7 @@
  *
  * The whole state and answers files live in it, so that keys a newer sluice wrote survive an older
  * one. Every node knows its line (1-based; 0 = made here). Aliases, merge keys, tags, duplicate
- * keys, depth over 64 and more than a million nodes are refused (parser bombs). A map keeps its
+ * keys, depth over 80 and more than a million nodes are refused (parser bombs). A map keeps its
  * order. */
 #ifndef SLUICE_CORE_NODE_H
 #define SLUICE_CORE_NODE_H

@@ -9,7 +9,8 @@
 #include "core/node.h"
 #include "core/utf8.h"
 
-#define DEPTH_MAX 64
+#define DEPTH_MAX 80 /* JSON of the depth that json.h takes, and the levels of the state above it  \
+                      */
 #define NODES_MAX 1000000
 
 struct reader {
@@ -136,7 +137,7 @@ static int open_container(struct reader *r, const yaml_event_t *e, enum node_kin
         return refuse(r, line_of(e), "the file must be a map of keys and values",
                       "Begin with a key, as in \"name: value\".");
     if (r->depth == DEPTH_MAX)
-        return refuse(r, line_of(e), "it is nested over 64 levels deep",
+        return refuse(r, line_of(e), "it is nested over 80 levels deep",
                       "Check that this is the right file.");
     struct node *n = made(r, e, kind);
     place(r, n);

@@ -84,10 +84,50 @@ static int by_first_text(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
-static void sort(void *list, size_t count, size_t size)
+static void texts_free(char **list, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        xfree(list[i]);
+    xfree(list);
+}
+
+static void prefix_release(void *item)
+{
+    struct estuary_prefix *p = item;
+    xfree(p->prefix);
+    xfree(p->capability);
+}
+
+static void plane_release(void *item)
+{
+    struct estuary_plane *p = item;
+    xfree(p->name);
+    xfree(p->cloud);
+    xfree(p->region);
+    texts_free(p->cidrs, p->cidr_count);
+}
+
+static void mapping_release(void *item)
+{
+    struct estuary_mapping *m = item;
+    xfree(m->prefix);
+    texts_free(m->planes, m->plane_count);
+}
+
+/* Sorted, each name once: pages overlap when something is added between them. */
+static size_t sort(void *list, size_t count, size_t size, void (*release)(void *item))
+{
+    char *items = list;
+    size_t kept = 0;
     if (count > 1)
         qsort(list, count, size, by_first_text);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && by_first_text(items + (kept - 1) * size, items + i * size) == 0)
+            release(items + i * size);
+        else if (kept++ < i)
+            memcpy(items + (kept - 1) * size, items + i * size, size);
+    }
+    return kept;
 }
 
 int estuary_account_read(struct run *run, struct secret *token, struct estuary_account *out,
@@ -115,36 +155,23 @@ int estuary_account_read(struct run *run, struct secret *token, struct estuary_a
         };
         rc = estuary_pages(run, token, &pages, &out->cut, err);
     }
-    sort(out->prefixes, out->prefix_count, sizeof *out->prefixes);
-    sort(out->planes, out->plane_count, sizeof *out->planes);
-    sort(out->mappings, out->mapping_count, sizeof *out->mappings);
+    out->prefix_count =
+        sort(out->prefixes, out->prefix_count, sizeof *out->prefixes, prefix_release);
+    out->plane_count = sort(out->planes, out->plane_count, sizeof *out->planes, plane_release);
+    out->mapping_count =
+        sort(out->mappings, out->mapping_count, sizeof *out->mappings, mapping_release);
     return rc;
-}
-
-static void texts_free(char **list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        xfree(list[i]);
-    xfree(list);
 }
 
 void estuary_account_release(struct estuary_account *a)
 {
     estuary_who_release(&a->who);
-    for (size_t i = 0; i < a->prefix_count; i++) {
-        xfree(a->prefixes[i].prefix);
-        xfree(a->prefixes[i].capability);
-    }
-    for (size_t i = 0; i < a->plane_count; i++) {
-        xfree(a->planes[i].name);
-        xfree(a->planes[i].cloud);
-        xfree(a->planes[i].region);
-        texts_free(a->planes[i].cidrs, a->planes[i].cidr_count);
-    }
-    for (size_t i = 0; i < a->mapping_count; i++) {
-        xfree(a->mappings[i].prefix);
-        texts_free(a->mappings[i].planes, a->mappings[i].plane_count);
-    }
+    for (size_t i = 0; i < a->prefix_count; i++)
+        prefix_release(&a->prefixes[i]);
+    for (size_t i = 0; i < a->plane_count; i++)
+        plane_release(&a->planes[i]);
+    for (size_t i = 0; i < a->mapping_count; i++)
+        mapping_release(&a->mappings[i]);
     xfree(a->prefixes);
     xfree(a->planes);
     xfree(a->mappings);

@@ -26,7 +26,7 @@ struct estuary_mapping {
 struct estuary_account {
     struct estuary_who who;
     size_t prefix_count, plane_count, mapping_count;
-    struct estuary_prefix *prefixes; /* each list sorted by name */
+    struct estuary_prefix *prefixes; /* each list sorted by name, each name once */
     struct estuary_plane *planes;
     struct estuary_mapping *mappings;
     bool cut;

@@ -123,6 +123,19 @@ def test_another_answers(start, estuary, service):  # noqa: F811
     assert "a web page answers" in found.login["line"] and "proxy" in found.login["why"]
 
 
+def test_lists_that_name_things_twice(start, estuary):  # noqa: F811
+    """As pages do that shift under the reader; what is kept of them must be readable again."""
+    twice = {"prefixes": {"prefix": "acmeCo/", "userCapability": "admin"},
+             "dataPlanes": {"name": PLANE, "cloudProvider": "AWS", "region": "us-east-1", "cidrBlocks": ["192.0.2.7/32"]},
+             "storageMappings": {"catalogPrefix": "acmeCo/", "spec": {"data_planes": [PLANE]}}}
+    for field, node in twice.items():
+        answer = {"data": {field: {"edges": [{"node": node}] * 2, "pageInfo": {"hasNextPage": False}}}}
+        estuary.faults.add("status", service="graphql", operation=field, status=200, body=json.dumps(answer))
+    found = start(estuary.pasted)
+    assert found.code == 0 and found.login["line"] == "alice@acme.example, admin of 1 prefix, 1 data planes"
+    assert start().code == 0 and start.answers()["prefix"] == "acmeCo/"
+
+
 # --- prefix and data plane
 
 

@@ -66,6 +66,32 @@ static void test_through_yaml(void **state)
     node_free(n);
 }
 
+/* As deep as JSON is taken at all, beneath the keys that it has in the state file. */
+static void test_deepest_through_yaml(void **state)
+{
+    (void)state;
+    AUTO_TEXT json = TEXT_INIT;
+    AUTO_TEXT yaml = TEXT_INIT;
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    for (int i = 0; i < 64; i++)
+        text_add(&json, i % 2 ? "{\"k\":" : "[");
+    text_add(&json, "1");
+    for (int i = 64; i-- > 0;)
+        text_addc(&json, i % 2 ? '}' : ']');
+    struct node *n = read(json.s);
+    for (int above = 0; above < 6; above++) {
+        struct node *map = node_map();
+        node_set(map, "key", n);
+        n = map;
+    }
+    node_write_yaml(n, &yaml);
+    struct node *again = node_parse_yaml(yaml.s, yaml.len, "state", &err);
+    if (again == NULL)
+        fail_msg("%s", err.what);
+    node_free(again);
+    node_free(n);
+}
+
 static void test_plain_but_no_literal(void **state)
 {
     (void)state;
@@ -97,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_through_yaml),
+        cmocka_unit_test(test_deepest_through_yaml),
         cmocka_unit_test(test_plain_but_no_literal),
         cmocka_unit_test(test_refused),
     };
