@@ -7,7 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-NOWHERE = "http://127.0.0.1:1/iceberg"    # so that no test asks the real catalog, which is the default
+NOWHERE = "http://127.0.0.1:1/iceberg"    # so that no test asks the real catalog, which is the default; nor Estuary
+NOBODY = {f"SLUICE_ESTUARY_{name}_URL": "http://127.0.0.1:1" for name in ("API", "PG", "ENCRYPTION", "DASHBOARD")}
 KEPT = ("PATH", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
 
 
@@ -46,7 +47,8 @@ class Sluice:
         self.secrets = folder / "sluice.secrets"
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.env = {**kept, "HOME": str(folder / "home"), "XDG_STATE_HOME": str(folder / "home" / "state"),
-                    "LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "SLUICE_OAUTH_URL": NOWHERE, **(env or {})}
+                    "LC_ALL": "C.UTF-8", "TERM": "xterm-256color", "SLUICE_OAUTH_URL": NOWHERE, **NOBODY,
+                    **(env or {})}
 
     def argv(self, *given: object) -> list[str]:
         """The command line, with the state file unless another is named."""

@@ -77,9 +77,9 @@ def test_shows_how_each_stands_and_who_must_act(home, setup):
     setup("eu", "shop-eu", {"oauth.login": DENIED, "postgres.wal_level": NO_LOG})
     w = home()
     w.wait_for("Continue")
-    assert re.match(r" ▸ shop +1 of 9 steps proved +just now$", w.line(3))
-    assert re.match(r"   shop-eu +1 of 9 steps proved · waits for: Bauplan, AWS admin +just now$", w.line(4))
-    assert "shop goes on at 1 Bauplan OAuth client." in w.picture()
+    assert re.match(r" ▸ shop +0 of 9 steps proved +just now$", w.line(3))
+    assert re.match(r"   shop-eu +0 of 9 steps proved · waits for: Bauplan, AWS admin +just now$", w.line(4))
+    assert "shop goes on at A new pipeline." in w.picture()
     assert w.footer() == " Enter open · n new · ? help · q quit"
     w.press("Down")
     w.wait_for("shop-eu waits for others:")
@@ -130,7 +130,7 @@ def test_one_in_use_is_shown_and_opens_read_only(home, setup):
     with path.with_name("sluice.yaml.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         w = home()
-        w.wait_for("in use · 1 of 9 steps proved")
+        w.wait_for("in use · 0 of 9 steps proved")
         w.wait_for("Opened here it is read-only.")
         w.press("Enter")
         w.wait_for("read-only")
@@ -176,7 +176,7 @@ def test_in_lines(home, setup, place):
     setup("eu", "shop-eu", {"oauth.login": DENIED})
     p = home("--plain", kind=Lines)
     told = p.answer("Which?", "7")
-    assert "1 shop, 1 of 9 steps proved, just now (sluice.yaml)" in told
+    assert "1 shop, 0 of 9 steps proved, just now (sluice.yaml)" in told
     assert "Do: Bauplan: logs in: Switch on the OAuth beta" in told
     p.until("Type the number of a set-up")
     p.answer("Which?", "n")

@@ -261,6 +261,7 @@ def test_postgres_to_green(sluice, plain, ready_answers):
     ready.save()
     sluice.env |= ready.env
     p = plain("--plain", "--answers", ready.answers, "--passphrase-file", ready.passphrase_file)
+    begin(p, "")
     p.until("step 2 of 9")
     for question in ("Catalog URL [", "Branch [", "Warehouse [", "Client id [", "Client secret", "Token URI ["):
         p.answer(question, "")
