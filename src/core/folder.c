@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #define FILE_MAX ((size_t)64 << 20) /* bytes of one that is compared */
 #define DEPTH_MAX 64
 #define HEX 65
+#define TEMP ".sluice-" /* then six of mkdtemp's letters: beside the folder while it is written */
 static const char heading[] =
     "# Sums of what sluice wrote here; a file that was changed is not overwritten.\n";
 
@@ -115,8 +117,9 @@ static void add_sums(struct folder *f)
 
 /* --- what stands there ------------------------------------------------------------------------ */
 
-/* Paths of all files below a folder, into a folder whose files have no bytes. */
-static int list(const char *root, const char *below, int depth, struct folder *out,
+/* Paths of files below a folder, into a folder whose files have no bytes; `most` of them, as a
+ * whole disk may lie there. */
+static int list(const char *root, const char *below, int depth, size_t most, struct folder *out,
                 struct problem *err)
 {
     AUTO(xfree) char *path = below[0] != '\0' ? xasprintf("%s/%s", root, below) : xstrdup(root);
@@ -124,7 +127,7 @@ static int list(const char *root, const char *below, int depth, struct folder *o
     if (dir == NULL)
         return problem_errno(err, errno, "cannot look into %s", path);
     int rc = 0;
-    for (struct dirent *e; rc == 0 && (e = readdir(dir)) != NULL;) {
+    for (struct dirent *e; rc == 0 && out->count < most && (e = readdir(dir)) != NULL;) {
         struct stat st;
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
@@ -133,8 +136,8 @@ static int list(const char *root, const char *below, int depth, struct folder *o
         if (fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             rc = problem_errno(err, errno, "cannot look at %s/%s", root, name);
         else if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
-            rc = list(root, name, depth + 1, out, err);
-        else if (out->count < FOLDER_FILES_MAX)
+            rc = list(root, name, depth + 1, most, out, err);
+        else
             folder_add(out, name, "", 0);
     }
     closedir(dir);
@@ -189,14 +192,16 @@ static int judge(const char *root, struct text *sums, struct problem *err)
     AUTO_FOLDER files = {0};
     AUTO_FOLDER was = {0};
     AUTO(xfree) char *path = xasprintf("%s/" FOLDER_SUMS, root);
-    if (list(root, "", 0, &files, err) != 0)
+    bool ours = file_read(path, FILE_MAX, false, sums, NULL) == 0 &&
+                strncmp(sums->s, heading, strlen(heading)) == 0;
+    if (ours)
+        read_sums(sums->s, &was);
+    if (list(root, "", 0, was.count + 2, &files, err) != 0) /* with the sums, and one too many */
         return -1;
     if (files.count == 0)
         return 0;
-    if (file_read(path, FILE_MAX, false, sums, NULL) != 0 ||
-        strncmp(sums->s, heading, strlen(heading)) != 0)
+    if (!ours)
         return foreign(root, "other files lie there", "", err);
-    read_sums(sums->s, &was);
     for (size_t i = 0; i < files.count; i++)
         if (strcmp(files.files[i].path, FOLDER_SUMS) != 0 &&
             unchanged(root, files.files[i].path, &was, err) != 0)
@@ -293,18 +298,67 @@ static int place(const char *temp, const char *path, bool stands, struct problem
     return problem_errno(err, kept, "cannot put the folder at %s", path);
 }
 
+/* --- what a killed one left ------------------------------------------------------------------- */
+
+/* The sums are written last: without them it is half a folder; with them what was exchanged, which
+ * somebody may have changed. Who still writes holds a lock on it. */
+static void sweep_one(const char *path)
+{
+    struct stat st;
+    AUTO_TEXT sums = TEXT_INIT;
+    AUTO(xfree) char *list = xasprintf("%s/" FOLDER_SUMS, path);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    bool free = fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    if (free && (!file_exists(list) || judge(path, &sums, NULL) == 0))
+        remove_all(path, 0);
+    close(fd);
+}
+
+static void sweep(const char *parent, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    AUTO(xfree) char *head = xasprintf("%s" TEMP, slash != NULL ? slash + 1 : path);
+    DIR *dir = opendir(parent);
+    for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
+        if (strncmp(e->d_name, head, strlen(head)) != 0 ||
+            strlen(e->d_name) != strlen(head) + strlen("XXXXXX"))
+            continue;
+        AUTO(xfree) char *left = xasprintf("%s/%s", parent, e->d_name);
+        sweep_one(left);
+    }
+    if (dir != NULL)
+        closedir(dir);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+static int write_files(const struct folder *f, const char *root, bool sums, struct problem *err)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if ((strcmp(f->files[i].path, FOLDER_SUMS) == 0) == sums &&
+            write_file(root, &f->files[i], err) != 0)
+            return -1;
+    return 0;
+}
+
 static int write_new(const struct folder *f, const char *path, bool stands, struct problem *err)
 {
     AUTO(xfree) char *parent = file_dirname(path);
-    AUTO(xfree) char *temp = xasprintf("%s.XXXXXX", path);
+    AUTO(xfree) char *temp = xasprintf("%s" TEMP "XXXXXX", path);
     AUTO_TEXT before = TEXT_INIT;
     if (file_make_dirs(parent, err) != 0)
         return -1;
+    sweep(parent, path);
     if (mkdtemp(temp) == NULL)
         return problem_errno(err, errno, "cannot make a folder beside %s", path);
-    int rc = 0;
-    for (size_t i = 0; i < f->count && rc == 0; i++)
-        rc = write_file(temp, &f->files[i], err);
+    int lock = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock >= 0)
+        (void)flock(lock, LOCK_EX);
+    int rc = write_files(f, temp, false, err);
+    if (rc == 0)
+        rc = write_files(f, temp, true, err);
     if (rc == 0)
         rc = place(temp, path, stands, err);
     if (rc == 0)
@@ -314,6 +368,8 @@ static int write_new(const struct folder *f, const char *path, bool stands, stru
     /* what was exchanged is looked at once more: it may have been changed since it was judged */
     if (!stands || judge(temp, &before, NULL) == 0)
         remove_all(temp, 0);
+    if (lock >= 0)
+        close(lock);
     return rc;
 }
 

@@ -3,7 +3,8 @@
  * The files stand in a folder of mode 0700, each 0600, with a list of their SHA-256 sums beside
  * them (SHA256SUMS, as sha256sum -c reads it). By that list a later writing knows the folder for
  * one of its own: it is exchanged as a whole when every file in it is still as it was written, and
- * left alone when one was changed, added or removed. */
+ * left alone when one was changed, added or removed. What a killed writing left beside it (it may
+ * hold secrets) the next one removes. */
 #ifndef SLUICE_CORE_FOLDER_H
 #define SLUICE_CORE_FOLDER_H
 

@@ -8,11 +8,14 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/file.h"
@@ -232,6 +235,59 @@ static void nothing_is_left_of_a_failure(void **state)
     assert_int_equal(entries("."), 0);
 }
 
+static void make(const char *name)
+{
+    AUTO(xfree) char *path = at(name);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* Beside the folder: half of one, one that was exchanged, one that was changed meanwhile, one that
+ * is being written, and a person's own. */
+static void what_a_killed_one_left_goes(void **state)
+{
+    (void)state;
+    AUTO(xfree) char *busy = at("x.sluice-busyyy");
+    AUTO(xfree) char *whole = at("x.sluice-whole1");
+    AUTO(xfree) char *edited = at("x.sluice-edited");
+    AUTO(xfree) char *x = at("x");
+    make("x.sluice-halff1");
+    make("x.sluice-halff1/b");
+    put("x.sluice-halff1/b/config.yaml", "password: plain");
+    make("x.sluice-busyyy");
+    put("x.sluice-busyyy/a.yaml", "a: 1\n");
+    make("x.sluice-more-than-six");
+    make("x.backup");
+    put("x.backup/a.yaml", "mine");
+    assert_int_equal(write_sample("a: 1\n", "y", NULL, NULL), 0);
+    AUTO(xfree) char *y = at("y");
+    assert_int_equal(rename(y, whole), 0);
+    assert_int_equal(write_sample("a: 2\n", "y", NULL, NULL), 0);
+    assert_int_equal(rename(y, edited), 0);
+    put("x.sluice-edited/a.yaml", "mine");
+    int held = open(busy, O_RDONLY | O_DIRECTORY);
+    assert_int_equal(flock(held, LOCK_EX), 0);
+    assert_int_equal(write_sample("a: 3\n", "x", NULL, NULL), 0);
+    close(held);
+    assert_int_equal(entries("."), 5); /* x, edited, busy, the longer name, the backup */
+    assert_file("x.sluice-edited/a.yaml", "mine");
+    assert_file("x.sluice-busyyy/a.yaml", "a: 1\n");
+    assert_file("x.backup/a.yaml", "mine");
+    assert_true(file_exists(x));
+}
+
+/* Not all of a disk is looked at to see that it is not ours. */
+static void a_look_at_much_ends_early(void **state)
+{
+    (void)state;
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    AUTO_FOLDER f = sample("a: 1\n");
+    clock_t from = clock();
+    assert_int_equal(folder_write(&f, "/", NULL, &err), -1);
+    assert_true(clock() - from < CLOCKS_PER_SEC / 10);
+    if (geteuid() == 0)
+        assert_non_null(strstr(err.what, "other files lie there"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_base, remove_base)
 
 int main(void)
@@ -245,6 +301,8 @@ int main(void)
         TEST(what_is_no_folder_stays),
         TEST(paths_that_lead_elsewhere),
         TEST(nothing_is_left_of_a_failure),
+        TEST(what_a_killed_one_left_goes),
+        TEST(a_look_at_much_ends_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
