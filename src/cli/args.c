@@ -112,6 +112,8 @@ static int take(struct args *a, const struct option_row *row, const char *value,
                 struct problem *err)
 {
     char *member = (char *)a + row->member;
+    if (value != NULL && value[0] == '\0') /* mostly a variable that is not set */
+        return wrong(err, NULL, "an empty value is given to --", row->name);
     if (row->take != NULL)
         return row->take(a, value, err);
     if (row->argument != NULL)

@@ -259,6 +259,7 @@ def test_first_missing_answer_is_named(sluice):
     ("frobnicate", "unknown command frobnicate"), ("check --nope", "unknown option --nope"),
     ("check -xh", "unknown option -x"), ("-x", "unknown option -x"),
     ("check --timeout 0", "--timeout wants seconds"), ("check --timeout", "a value is missing"),
+    ("export --output=", "an empty value is given to --output"), ("status --state=", "an empty value is given to --state"),
     ("check nosuch", "“nosuch” is no step and no check"), ("plan --deep", "this command does not take --deep"),
     ("check --deep=all", "--deep takes nothing or =costs"), ("state", "state wants a word"),
     ("state frob", "state does not know these words"), ("state get start.nope", "“start.nope” is no field"),
