@@ -127,9 +127,15 @@ static void free_apply(struct view *view)
     xfree(view);
 }
 
+static bool goes_on(const struct view *v, const struct app *a)
+{
+    (void)v;
+    return engine_applying(a->engine);
+}
+
 static const struct key_row keys[] = {
     {"Enter", "back to the step", "back to the step; a running apply goes on", NULL},
-    {"Ctrl-C", "stop after this one", "stops before the next change, never inside one", NULL},
+    {"Ctrl-C", "stop after this one", "stops before the next change, never inside one", goes_on},
     {"F6", "log", "the log (l)", NULL},
     {NULL, NULL, NULL, NULL},
 };

@@ -56,7 +56,8 @@ static void unlock(struct view_passphrase *v, struct app *a, struct secret *s)
         app_go(a, wizard_first_open_step(a->wizard));
     app_save(a);
     if (state_save_problem(a->state) == NULL)
-        app_notice(a, ROLE_PASS, "secrets are kept under your passphrase");
+        app_notice(a, ROLE_PASS,
+                   resumes ? "secrets are unlocked" : "secrets are kept under your passphrase");
     app_want_step(a, a->step, false, false);
 }
 

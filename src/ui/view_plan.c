@@ -35,7 +35,7 @@ static void draw_change(void *owner, size_t row, struct canvas *c, struct rect r
     canvas_putf(c, r, 0, 0, ROLE_LABEL, "%2zu", row + 1);
     canvas_put(c, r, 0, 3, ch->left_out ? ROLE_MUTED : roles[ch->action],
                ch->left_out ? "o" : change_action_mark(ch->action));
-    int end = canvas_put(c, rect_cols(r, 0, 36), 0, 5, text, ch->title);
+    int end = canvas_put_elided(c, rect_cols(r, 0, 36), 0, 5, text, ch->title);
     AUTO_TEXT detail = TEXT_INIT;
     text_add(&detail, ch->detail);
     if (ch->caution != NULL && ch->caution[0] != '\0')
@@ -128,6 +128,9 @@ static void draw_plan(struct view *view, struct app *a, struct rect r)
     list_draw(&v->list, &a->canvas, rect_rows(r, 1, rows));
     int at = 1 + rows + draw_notes(v, rect_rows(r, 1 + rows, 3));
     canvas_hline(&a->canvas, r, at, ROLE_BORDER);
+    if (v->list.below > 0)
+        canvas_putf(&a->canvas, r, at, 3, ROLE_MUTED, " %zu more changes below these ",
+                    v->list.below);
     fill_pager(v);
     pager_draw(&v->pager, &a->canvas, rect_cols(rect_rows(r, at + 1, -1), 1, -1));
 }

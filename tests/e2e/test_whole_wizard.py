@@ -92,7 +92,7 @@ def go_on(me, step: str) -> None:
     me.reads("Unlock secrets", "With it nothing has to be typed again")
     me.type(PASSPHRASE)
     me.press("Enter")
-    me.wait_gone("Unlock secrets")
+    me.reads("secrets are unlocked")
     me.wait_step(step)
 
 
@@ -218,6 +218,7 @@ def plan(me, there) -> None:
     """Every change is looked at; a wrong word makes nothing."""
     me.press("F2")
     me.wait_for("13 changes · nothing is written yet")
+    me.reads("5 more changes below these")
     seen = ""
     for number in range(1, 14):
         me.wait_for(lambda w, number=number: re.match(rf" *{number} [+~] ", w.current()))
