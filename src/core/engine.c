@@ -289,6 +289,34 @@ static void dropped(struct engine *e, const struct task *t)
     engine_emit(e, EVENT_CHECK_DROPPED, check, NULL);
 }
 
+static bool reads_of(const struct rows *rows, const struct check *c, int giver)
+{
+    for (size_t i = 0; c->reads != NULL && c->reads[i] != NULL; i++) {
+        int fact = rows_fact(rows, c->reads[i][0] == '?' ? c->reads[i] + 1 : c->reads[i]);
+        if (fact >= 0 && rows->givers[fact] == giver)
+            return true;
+    }
+    return false;
+}
+
+/* Verdicts that were given of what the survey knew before are given anew, where nothing else is
+ * missing for it: they cost nothing, and would stand there as stale until somebody asks. */
+static void judge_anew(struct engine *e, int survey)
+{
+    const struct rows *rows = wizard_rows(e->wizard);
+    for (size_t i = 0; i < rows->check_count; i++) {
+        const struct check *c = rows->checks[i];
+        char waits[120];
+        if (c->service != NULL || wizard_outcome(e->wizard, (int)i) == NULL ||
+            !reads_of(rows, c, survey) || wizard_check_current(e->wizard, (int)i) ||
+            wizard_check_first(e->wizard, (int)i) >= 0)
+            continue;
+        wizard_check_waits(e->wizard, (int)i, waits, sizeof waits);
+        if (waits[0] == '\0')
+            engine_want(e, (int)i, EFFECT_READS, false);
+    }
+}
+
 static void check_finished(struct engine *e, const struct task *t, struct outcome *o)
 {
     int check = (int)t->index;
@@ -301,6 +329,8 @@ static void check_finished(struct engine *e, const struct task *t, struct outcom
             dropped(e, t);
             return;
         }
+        if (t->check->gives != NULL && !e->closing)
+            judge_anew(e, check);
     } else if (t->outdated) {
         dropped(e, t);
         return;

@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
+#include "core/clock.h"
 #include "core/json.h"
 #include "core/mem.h"
 #include "core/node_json.h"
@@ -79,10 +81,61 @@ int draft_lacks(const char *asked, const char *part, struct problem *err)
     return -1;
 }
 
+/* --- taking away ------------------------------------------------------------------------------ */
+
+static int delete_once(struct run *run, struct secret *token, const char *query,
+                       struct problem *err)
+{
+    const struct estuary_pg_call call = {.method = "DELETE", .path = "drafts", .query = query};
+    return estuary_pg(run, token, &call, NULL, err);
+}
+
+/* Deleting twice is as good as once: what is no longer there is answered with success. */
+static int delete_in_time(struct run *run, struct secret *token, const char *query,
+                          struct problem *err)
+{
+    for (int left = CLEANUP_TRIES;; left--) {
+        if (delete_once(run, token, query, err) == 0)
+            return 0;
+        if (left == 1 || err->kind != PROBLEM_UNREACHABLE ||
+            run_sleep(run, CLEANUP_PAUSE_MS, NULL) != 0)
+            return -1;
+    }
+}
+
+/* A draft whose answer was lost on the way is found by what it is called, which no other is. Twice,
+ * as the service may still be at making it. Nothing is said of it: what failed is. */
+static void take_away(struct run *run, struct secret *token, const char *detail)
+{
+    AUTO(xfree) char *encoded = url_encode(detail);
+    AUTO(xfree) char *query = xasprintf("detail=eq.%s", encoded);
+    AUTO_PROBLEM ignored = PROBLEM_INIT;
+    struct run *own = run_new_cleanup(run);
+    if (delete_in_time(own, token, query, &ignored) == 0 &&
+        run_sleep(own, CLEANUP_PAUSE_MS, NULL) == 0)
+        delete_once(own, token, query, NULL);
+    run_free(own);
+}
+
 /* --- making ----------------------------------------------------------------------------------- */
 
-int estuary_draft_new(struct run *run, struct secret *token, const char *detail, char **id,
-                      struct problem *err)
+static char *called(const char *detail)
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+        random = (uint64_t)clock_ms();
+    return xasprintf("%s (%016llx)", detail, (unsigned long long)random);
+}
+
+/* Did the service, for all we know, make it nevertheless? */
+static bool may_be_there(const struct problem *why)
+{
+    return why->kind == PROBLEM_CANCELLED || why->kind == PROBLEM_UNREACHABLE ||
+           why->kind == PROBLEM_PROTOCOL;
+}
+
+static int make(struct run *run, struct secret *token, const char *detail, char **id,
+                struct problem *err)
 {
     AUTO_TEXT body = TEXT_INIT;
     AUTO(cJSON_Delete) cJSON *answer = NULL;
@@ -103,6 +156,19 @@ int estuary_draft_new(struct run *run, struct secret *token, const char *detail,
         return draft_lacks("a new draft", "id", err);
     *id = xstrdup(made);
     return 0;
+}
+
+int estuary_draft_new(struct run *run, struct secret *token, const char *detail, char **id,
+                      struct problem *err)
+{
+    AUTO_PROBLEM why = PROBLEM_INIT;
+    AUTO(xfree) char *name = called(detail);
+    if (make(run, token, name, id, &why) == 0)
+        return 0;
+    if (may_be_there(&why))
+        take_away(run, token, name);
+    problem_move(err, &why);
+    return -1;
 }
 
 /* --- staging ---------------------------------------------------------------------------------- */
@@ -226,27 +292,7 @@ int estuary_draft_read(struct run *run, struct secret *token, const char *id,
     return 0;
 }
 
-/* --- deleting --------------------------------------------------------------------------------- */
-
-static int delete_once(struct run *run, struct secret *token, const char *query,
-                       struct problem *err)
-{
-    const struct estuary_pg_call call = {.method = "DELETE", .path = "drafts", .query = query};
-    return estuary_pg(run, token, &call, NULL, err);
-}
-
-/* Deleting twice is as good as once: what is no longer there is answered with success. */
-static int delete_in_time(struct run *run, struct secret *token, const char *query,
-                          struct problem *err)
-{
-    for (int left = CLEANUP_TRIES;; left--) {
-        if (delete_once(run, token, query, err) == 0)
-            return 0;
-        if (left == 1 || err->kind != PROBLEM_UNREACHABLE ||
-            run_sleep(run, CLEANUP_PAUSE_MS, NULL) != 0)
-            return -1;
-    }
-}
+/* --- deleting a known one --------------------------------------------------------------------- */
 
 int estuary_draft_delete(struct run *run, struct secret *token, const char *id, struct problem *err)
 {

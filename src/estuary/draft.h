@@ -36,7 +36,8 @@ void estuary_complaints_release(struct estuary_complaints *c);
 #define AUTO_COMPLAINTS                                                                            \
     __attribute__((cleanup(estuary_complaints_release))) struct estuary_complaints
 
-/* *id is xfree'd by the caller. */
+/* *id is xfree'd by the caller. detail says in the dashboard what it is for; a random number is
+ * added by which a draft is found, and deleted, whose answer did not arrive. */
 int estuary_draft_new(struct run *run, struct secret *token, const char *detail, char **id,
                       struct problem *err);
 /* In batches below 100 specs and 1 MiB. `fresh`: each must not exist yet in the catalog

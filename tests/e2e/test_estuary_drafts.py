@@ -236,6 +236,15 @@ def test_a_deadline_in_mid_poll_leaves_no_draft(estuary, probe):  # noqa: F811
     assert "is queued" in tried.evidence and answers[3].ok and estuary.contents()["drafts"] == []
 
 
+def test_a_draft_whose_answer_is_lost_is_taken_away(estuary, probe):  # noqa: F811
+    """Made, and nobody was told its id: it is found by what it is called. Those of others stay."""
+    other = probe.client.add("drafts", {"detail": "t"})[0]["id"]
+    estuary.faults.add("lost_reply", service="pg", operation="drafts.insert")
+    [made] = probe(["new", "t"])
+    assert made.kind == "unreachable", made
+    assert [draft["id"] for draft in estuary.contents()["drafts"]] == [other]
+
+
 def test_a_draft_that_cannot_be_deleted_is_named(estuary, probe):  # noqa: F811
     estuary.faults.add("lost_reply", service="pg", operation="drafts.delete")
     made, gone = probe(["new", "t"], ["delete"])

@@ -296,6 +296,23 @@ static void a_wish_brings_its_surveys(void **state)
     assert_idle(x);
 }
 
+static void a_verdict_follows_its_survey(void **state)
+{
+    struct world *x = *state;
+    want(x, SURVEY, false);
+    pump_out(x, 2000);
+    assert_int_equal(scripts[VERDICT].runs, 0); /* nobody asked for it */
+    want(x, VERDICT, false);
+    pump_out(x, 2000);
+    type_x(x, "2");
+    want(x, SURVEY, false);
+    pump_out(x, 2000);
+    assert_int_equal(scripts[SURVEY].runs, 2);
+    assert_int_equal(scripts[VERDICT].runs, 2);
+    assert_true(stands(x->w, VERDICT, STATUS_PASSED));
+    assert_string_equal(wizard_outcome(x->w, VERDICT)->line, "2");
+}
+
 static void after_comes_after(void **state)
 {
     struct world *x = *state;
@@ -927,6 +944,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_wish_brings_its_surveys),
+        TEST(a_verdict_follows_its_survey),
         TEST(after_comes_after),
         TEST(wishes_that_cannot_come_true_are_dropped),
         TEST(a_default_that_is_being_found_is_waited_for),

@@ -51,11 +51,10 @@ static void add_sort(const struct material *m, struct text *out)
 {
     static const char *const secrets[SECRETS_FORMS] = {
         [SECRETS_SEALED] =
-            "The configs are sealed: only Estuary can open them, and they must not be "
-            "edited. ",
-        [SECRETS_PLACEHOLDER] = "Secrets are placeholders. ",
+            "The configs are sealed: only Estuary can open them, and they must not be edited.",
+        [SECRETS_PLACEHOLDER] = "Secrets are placeholders.",
         [SECRETS_PLAIN] = "**The configs hold the secrets in clear.** Do not commit or send this "
-                          "folder; flowctl seals them when it\npublishes. ",
+                          "folder; flowctl seals them when it\npublishes.",
     };
     if (material_draft(m))
         text_add(out, "**This is a draft.** The collections are drafted from the columns of the "
