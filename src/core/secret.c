@@ -192,6 +192,9 @@ static struct secret *from_file(const char *path, struct problem *err)
             refuse(err, "the file is empty", path, "Write the secret into it.");
         else if (n > SECRET_MAX)
             refuse(err, "the file is over 64 KiB", path, "Check that the right file is named.");
+        else if (memchr(t.s, '\0', n) != NULL) /* what is behind it would be cut off later */
+            refuse(err, "the file is no text: it holds a NUL character", path,
+                   "Check that the right file is named.");
         else
             s = secret_new(t.s, n);
     }

@@ -110,6 +110,15 @@ def test_other_answers_of_the_encryption_service(set_up, fault, code, status, as
     assert code == 0 or found["fix"]
 
 
+def test_a_secret_that_json_cannot_hold_is_not_sent(set_up):
+    secret = set_up.sluice.folder / "latin1"
+    secret.write_bytes(b"caf\xe9-secret")
+    secret.chmod(0o600)
+    found = set_up.check("materialization.sealed", "--set", f"oauth.client_secret=file:{secret}", code=1)
+    assert found.checks["materialization.sealed"]["line"] == "oauth.client_secret is not UTF-8"
+    assert not calls(set_up.estuary, "encrypt")
+
+
 def test_what_is_sent_is_the_config_alone(set_up, monkeypatch):
     """Each secret in its place and marked, the connectors' own schemas would take it, nobody logs in for it."""
     sent, encrypt = [], sealing.encrypt_config

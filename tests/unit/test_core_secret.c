@@ -307,6 +307,10 @@ static void reads_private_files_only(void **state)
     file_reference(d.file, &s, &err);
     assert_null(s);
     assert_non_null(strstr(err.what, "empty"));
+    write_file(d.file, "half\0of it", 10, 0600);
+    file_reference(d.file, &s, &err);
+    assert_null(s);
+    assert_non_null(strstr(err.what, "NUL"));
     char *big = xmalloc(SECRET_MAX + 2);
     memset(big, 'x', SECRET_MAX + 1);
     big[SECRET_MAX] = '\n';

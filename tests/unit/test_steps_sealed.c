@@ -361,6 +361,17 @@ static void in_clear_each_in_its_place(void **state)
     assert_string_equal(node_get_text(out, "k"), "canary00000000000000000000000000000000key");
 }
 
+/* It would come out as another one. */
+static void in_clear_only_as_utf8(void **state)
+{
+    struct set_up *x = *state;
+    AUTO_PROBLEM err = PROBLEM_INIT;
+    assert_int_equal(review_export_can(x->w, x->s, SECRETS_PLAIN, &err), 0);
+    answer(x, "postgres.password", "canary-of-latin-1-\xFC");
+    assert_int_equal(review_export_can(x->w, x->s, SECRETS_PLAIN, &err), -1);
+    assert_has(err.what, "postgres.password is not UTF-8");
+}
+
 /* --- through the state file
  * ------------------------------------------------------------------- */
 
@@ -412,6 +423,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_secret_of_the_environment, open_all, close_all),
         cmocka_unit_test_setup_teardown(a_document_of_another_config, open_all, close_all),
         cmocka_unit_test_setup_teardown(in_clear_each_in_its_place, open_all, close_all),
+        cmocka_unit_test_setup_teardown(in_clear_only_as_utf8, open_all, close_all),
         cmocka_unit_test_setup_teardown(after_a_restart, open_all, close_all),
         cmocka_unit_test_setup_teardown(sealed_to_no_end_since, open_all, close_all),
     };

@@ -4,6 +4,7 @@
 
 #include "core/mem.h"
 #include "core/snapshot_make.h"
+#include "core/utf8.h"
 #include "steps/review/material.h"
 #include "steps/spec/sealed.h"
 
@@ -94,7 +95,12 @@ static const char *secret_at_hand(struct wizard *w, size_t i)
 static int all_at_hand(struct wizard *w, struct problem *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(plain_secrets); i++) {
-        if (secret_at_hand(w, i) != NULL)
+        const char *bytes = secret_at_hand(w, i);
+        if (bytes != NULL && !utf8_valid(bytes, strlen(bytes)))
+            return problem_fail(err, PROBLEM_INPUT, "encoding",
+                                "%s is not UTF-8: no specification can hold it",
+                                plain_secrets[i].field);
+        if (bytes != NULL)
             continue;
         problem_fail(err, PROBLEM_INPUT, EXPORT_MISSING, "%s is not at hand",
                      plain_secrets[i].field);

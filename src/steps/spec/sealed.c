@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "core/node_json.h"
+#include "core/utf8.h"
 #include "estuary/endpoints.h"
 #include "estuary/seal.h"
 
@@ -83,11 +84,25 @@ static struct node *revisions_of(const struct run *run, const struct spec_secret
     return n;
 }
 
+/* The request is JSON, and so is what Estuary hands to its connectors. */
+static bool is_text(const struct spec_secret *s, struct outcome *out)
+{
+    if (utf8_valid(secret_bytes(s->secret), secret_len(s->secret)))
+        return true;
+    outcome_fail(out, "encoding", "%s is not UTF-8", s->field);
+    outcome_why(out, "Estuary takes configs as JSON, which cannot hold other bytes.");
+    outcome_fix(out, WHO_YOU, "Give it another value, best of ASCII alone.");
+    return false;
+}
+
 static bool all_at_hand(const struct spec_secret *secrets, size_t count, struct outcome *out)
 {
     for (size_t i = 0; i < count; i++) {
-        if (secrets[i].secret != NULL)
+        if (secrets[i].secret != NULL) {
+            if (!is_text(&secrets[i], out))
+                return false;
             continue;
+        }
         outcome_fail(out, "secret", "%s is not answered", secrets[i].field);
         outcome_fix(out, WHO_YOU, "Answer %s, or have it made.", secrets[i].field);
         return false;
