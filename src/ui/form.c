@@ -92,14 +92,33 @@ static void start_choice(struct form *f, struct app *a, const struct field *row)
         choice_set(&f->choice, f->options, f->values.count, chosen);
 }
 
+/* A default and its options may come with what a check found while the cursor stands here. */
+static void drop_outdated(struct form *f, struct app *a, const struct field *row)
+{
+    if (!f->editing || f->dirty || f->choice.moved || f->of == wizard_version(a->wizard))
+        return;
+    f->of = wizard_version(a->wizard);
+    if (!is_choice(f) && row->kind != FIELD_CHOICE) {
+        const struct value *v = wizard_effective(a->wizard, form_field(f));
+        AUTO(xfree) char *now = v != NULL ? value_show(v) : xstrdup("");
+        if (row->kind == FIELD_SECRET || strcmp(now, f->edit.s) == 0)
+            return; /* the cursor stays where it is */
+    }
+    stop_editing(f);
+}
+
 /* Puts the focused field's value into the editor. */
 void form_start_editing(struct form *f, struct app *a)
 {
     const struct field *row = focused_row(f, a);
-    if (f->editing || row == NULL)
+    if (row == NULL)
+        return;
+    drop_outdated(f, a, row);
+    if (f->editing)
         return;
     f->editing = true;
     f->dirty = false;
+    f->of = wizard_version(a->wizard);
     if (row->kind == FIELD_SWITCH || row->kind == FIELD_CHOICE)
         start_choice(f, a, row);
     if (is_choice(f))

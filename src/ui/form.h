@@ -19,6 +19,7 @@ struct form {
     bool unfolded; /* advanced fields are shown */
     bool editing;  /* edit/choice hold the focused field's value */
     bool dirty;    /* and the operator changed it */
+    uint64_t of;   /* wizard_version that was taken into the editor */
     struct edit edit;
     struct choice choice;
     struct choice_option *options;

@@ -187,3 +187,23 @@ def test_ways_out_are_taken_over(start, estuary, wizard):  # noqa: F811
         w.wait_check(title, "✓")
     w.quit()
     assert start.answers()["prefix"] == "acmeCo/" and start.answers()["data_plane"] == PLANE
+
+
+def test_a_default_shows_where_the_cursor_waits(start, estuary, wizard):  # noqa: F811
+    """Enter behind the token leads to the prefix before the login is through: then it stands there, to go on from."""
+    assert start(prefix="").code == 0
+    estuary.faults.add("hold", service="graphql", operation="prefixes", stage="before")
+    w = wizard()
+    w.to_step("Start")
+    write_private(start.sluice.folder / "token", estuary.pasted)
+    w.fill("Estuary token", f"file:{start.sluice.folder / 'token'}")
+    w.wait_for(lambda w: w.at("Estuary prefix") and w.value_of("Estuary prefix") == "e.g. acmeCo/")
+    assert estuary.faults.held(10)
+    estuary.faults.release()
+    w.wait_for(lambda w: w.value_of("Estuary prefix") == "acmeCo/")
+    w.type("shop")
+    w.settle()
+    assert w.value_of("Estuary prefix") == "acmeCo/shop"
+    w.press("Down")
+    w.wait_for(lambda w: w.value_of("Estuary prefix") == "acmeCo/shop/")
+    w.quit()
