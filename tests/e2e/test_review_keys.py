@@ -192,6 +192,18 @@ def test_what_is_missing_is_named_with_the_way_to_it(made, page):
     w.quit()
 
 
+def test_hard_deletes_lead_to_the_discovery(made, page):
+    """Where a login is there for it."""
+    made.sluice.run("state", "set", "materialization.hard_delete", "yes").ends(0)
+    w = page()
+    w.press("x")
+    w.wait_for("✗ Not written")
+    assert "hard deletes need collections" in text(w) and "Enter to 4 Capture" in w.footer()
+    w.press("Enter")
+    w.wait_step("Capture")
+    w.quit()
+
+
 def test_where_sealing_fails_placeholders_are_offered(made, page):
     made.estuary.faults.add("status", service="encrypt", status=503, count=0)
     w = page()

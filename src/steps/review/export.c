@@ -157,9 +157,12 @@ static int deletes_hold(const struct material *m, struct problem *err)
 {
     if (strcmp(material_text(m, "materialization.hard_delete"), "yes") != 0 || !material_draft(m))
         return 0;
-    problem_fail(err, PROBLEM_CONFLICT, "materialization.deletes",
+    /* by the code a front end leads to where it is settled */
+    problem_fail(err, PROBLEM_CONFLICT, "capture.discovery",
                  "hard deletes need collections that Estuary discovered with these answers");
-    problem_fix(err, WHO_YOU, "Run sluice check --deep capture, or choose soft deletes.");
+    problem_fix(err, WHO_YOU,
+                "Allow the discovery in the step Capture (sluice check --deep capture), or choose "
+                "soft deletes.");
     return -1;
 }
 
