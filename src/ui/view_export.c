@@ -101,8 +101,9 @@ static void add_first(const struct view_export *v, struct text *out)
         add(out, "", c->touches);
     }
     add(out, "Then",
-        "the folder is written; d writes it at once, with placeholders where secrets "
-        "belong");
+        v->stage == STAGE_ASK ? "the folder is written; d writes it at once, with placeholders "
+                                "where secrets belong"
+                              : "the folder is written");
 }
 
 static void add_problem(const struct view_export *v, struct text *out)

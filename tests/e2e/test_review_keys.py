@@ -204,6 +204,23 @@ def test_hard_deletes_lead_to_the_discovery(made, page):
     w.quit()
 
 
+def test_cancelled_while_it_proves(made, page):
+    """Nothing is written; what the page says can be done there can be done."""
+    made.estuary.faults.add("hold", service="encrypt", stage="before", count=0)
+    w = page()
+    w.press("x")
+    w.wait_for("Space allow it")
+    assert "d writes it at once" in text(w)
+    w.press("Space")
+    w.wait_for("Proving first")
+    assert "d writes it at once" not in text(w) and "Ctrl-C cancel" in w.footer()
+    w.press("Ctrl-C")
+    w.wait_for("✗ Not written")
+    made.estuary.faults.release()
+    assert not made.folder_written.exists() and "d placeholders" in w.footer()
+    w.quit()
+
+
 def test_where_sealing_fails_placeholders_are_offered(made, page):
     made.estuary.faults.add("status", service="encrypt", status=503, count=0)
     w = page()
