@@ -239,6 +239,10 @@ def test_the_connector_by_its_older_name(set_up, tmp_path):
     set_up.estuary.world.store.remove("connector_tags", lambda row: row["image_tag"] == ":v1")
     found = set_up.check("materialization.connector", code=1).checks["materialization.connector"]
     assert f"lists neither {USUAL} nor {OLDER}; it offers :dev" in found["line"] and found["fix"]
+    answer = {"data": {"connectorSpec": {"id": "0a:1b", "imageTag": ":v9"}}}
+    set_up.estuary.faults.add("status", service="graphql", operation="connectorSpec", status=200, body=json.dumps(answer), count=2)
+    found = set_up.check("materialization.connector", code=1).checks["materialization.connector"]
+    assert "it offers :v9" in found["line"], "both names, and neither with the version"
 
 
 def test_names_that_are_live(set_up):

@@ -28,7 +28,7 @@ static int listed(struct run *run, const char *image, char **offered, struct out
     if (c.id != NULL && c.exact)
         return 1;
     if (c.tag != NULL)
-        *offered = xstrdup(c.tag);
+        xreplace(offered, c.tag);
     return 0;
 }
 
