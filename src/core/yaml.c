@@ -9,8 +9,9 @@
 #include "core/node.h"
 #include "core/utf8.h"
 
-#define DEPTH_MAX 80 /* JSON of the depth that json.h takes, and the levels of the state above it  \
-                      */
+#define DEPTH_MAX                                                                                  \
+    80 /* JSON of the depth that json.h takes, and the levels of the state above it                \
+        */
 #define NODES_MAX 1000000
 
 struct reader {

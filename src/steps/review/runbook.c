@@ -49,12 +49,13 @@ static const struct check *check_of(const struct material *m, const struct revie
 /* What is still to be done to it before it can be published, if anything. */
 static void add_sort(const struct material *m, struct text *out)
 {
+    /* In brackets: clang takes a text of two parts in a list for a comma that was forgotten. */
     static const char *const secrets[SECRETS_FORMS] = {
-        [SECRETS_SEALED] =
-            "The configs are sealed: only Estuary can open them, and they must not be edited.",
+        [SECRETS_SEALED] = ("The configs are sealed: only Estuary can open them, and they must not "
+                            "be edited."),
         [SECRETS_PLACEHOLDER] = "Secrets are placeholders.",
-        [SECRETS_PLAIN] = "**The configs hold the secrets in clear.** Do not commit or send this "
-                          "folder; flowctl seals them when it\npublishes.",
+        [SECRETS_PLAIN] = ("**The configs hold the secrets in clear.** Do not commit or send this "
+                           "folder; flowctl seals them when it\npublishes."),
     };
     if (material_draft(m))
         text_add(out, "**This is a draft.** The collections are drafted from the columns of the "
