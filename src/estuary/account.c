@@ -48,6 +48,20 @@ static char *lower(char *s)
     return s != NULL ? s : xstrdup("");
 }
 
+/* They are copied into firewalls: what is no address, or block of them, is left out. */
+static void only_addresses(struct estuary_plane *p)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < p->cidr_count; i++) {
+        const char *s = p->cidrs[i];
+        if (*s != '\0' && s[strspn(s, "0123456789abcdefABCDEF:./")] == '\0')
+            p->cidrs[kept++] = p->cidrs[i];
+        else
+            xfree(p->cidrs[i]);
+    }
+    p->cidr_count = kept;
+}
+
 static bool take_plane(void *context, const cJSON *node)
 {
     struct estuary_account *a = context;
@@ -59,6 +73,7 @@ static bool take_plane(void *context, const cJSON *node)
     p.is_public = cJSON_IsTrue(json_member(node, "isPublic"));
     p.closed = cJSON_IsTrue(json_member(node, "closed"));
     p.cidrs = estuary_texts(json_member(node, "cidrBlocks"), PARTS_MAX, &p.cidr_count);
+    only_addresses(&p);
     a->planes = xrealloc(a->planes, a->plane_count + 1, sizeof *a->planes);
     a->planes[a->plane_count++] = p;
     return true;

@@ -13,6 +13,7 @@ struct view_page {
     const struct step *step;
     struct pager pager;   /* set anew when the page reads otherwise */
     struct key_row *keys; /* of the actions, then those of every page */
+    int asked;            /* the check that consent is asked for */
 };
 
 static struct view_page *self(struct view *v)
@@ -48,7 +49,35 @@ static void draw_page(struct view *view, struct app *a, struct rect r)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static void act(struct app *a, const struct page_action *p)
+static void run_shown(struct app *a, int check)
+{
+    app_run_check(a, check);
+    app_push(a, view_check_new(a, check));
+}
+
+static void allowed(struct app *a, void *ctx)
+{
+    run_shown(a, ((struct view_page *)ctx)->asked);
+}
+
+/* Consent to one probe of a service is consent to all of it, so all is named. */
+static void ask_to_run(struct view_page *v, struct app *a, int check)
+{
+    AUTO_TEXT all = TEXT_INIT;
+    const struct check *asked = a->rows->checks[check];
+    for (size_t i = 0; i < a->rows->check_count; i++) {
+        const struct check *c = a->rows->checks[i];
+        if (c->effect != EFFECT_PROBES || strcmp(c->service, asked->service) != 0)
+            continue;
+        AUTO(xfree) char *step = rows_step_label(rows_step_of(a->rows, c->id));
+        text_sep(&all, "\n");
+        text_addf(&all, "%s, %s: %s.", step, c->title, c->touches);
+    }
+    v->asked = check;
+    app_push(a, view_confirm_new(a, asked->title, all.s, "try", allowed, v));
+}
+
+static void act(struct view_page *v, struct app *a, const struct page_action *p)
 {
     int check;
     switch (p->act) {
@@ -57,8 +86,10 @@ static void act(struct app *a, const struct page_action *p)
         break;
     case PAGE_CHECK:
         check = rows_check(a->rows, p->first[0]);
-        app_run_check(a, check);
-        app_push(a, view_check_new(a, check));
+        if (a->rows->checks[check]->effect == EFFECT_PROBES && !app_consented(a, check))
+            ask_to_run(v, a, check);
+        else
+            run_shown(a, check);
         break;
     case PAGE_UNDO:
         if (engine_applying(a->engine))
@@ -73,7 +104,7 @@ static bool acts(struct view_page *v, struct app *a, const struct key *k)
 {
     for (const struct page_action *p = v->step->actions; p != NULL && p->key != NULL; p++) {
         if (key_is(k, p->key)) {
-            act(a, p);
+            act(v, a, p);
             return true;
         }
     }

@@ -65,6 +65,22 @@ static void open_with(struct world *w, const struct sample *s)
         world_fact(w, SPEC_FACT_ACCOUNT, account_of(s));
 }
 
+static void the_form_of_a_prefix(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"acmeCo/", "acmeCo/data.eu/"};
+    static const char *const bad[] = {"/",         "acmeCo",   "acmeCo//", "acmeCo/../",
+                                      "acmeCo/./", "acme Co/", "/acmeCo/", "\xC3\xA4/"};
+    const struct field *prefix = NULL;
+    for (size_t i = 0; step_start.fields[i] != NULL; i++)
+        if (strcmp(step_start.fields[i]->id, "start.prefix") == 0)
+            prefix = step_start.fields[i];
+    for (size_t i = 0; i < ARRAY_LEN(good); i++)
+        assert_int_equal(prefix->valid(good[i], NULL), 0);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_int_equal(prefix->valid(bad[i], NULL), -1);
+}
+
 /* --- prefix
  * ----------------------------------------------------------------------------------- */
 
@@ -405,6 +421,7 @@ static void choices_of_planes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_form_of_a_prefix),
         cmocka_unit_test(prefixes),
         cmocka_unit_test(prefix_without_a_way_of_ones_own),
         cmocka_unit_test(prefix_without_a_mapping),

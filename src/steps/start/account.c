@@ -109,6 +109,12 @@ static void no_right(const struct estuary_account *a, const char *prefix, const 
                      struct outcome *out)
 {
     const char *other = other_prefix(a);
+    if (capability == NULL && a->cut) {
+        outcome_warn(out, "%s is not among the first %zu prefixes of yours", prefix,
+                     a->prefix_count);
+        outcome_why(out, "There are more than are looked at; the trial publication will tell.");
+        return;
+    }
     if (capability == NULL || strcmp(capability, "none") == 0)
         outcome_fail(out, "prefix", "%s is none of yours", prefix);
     else

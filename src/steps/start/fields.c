@@ -1,9 +1,9 @@
 /* The questions of the step start. */
-#include <ctype.h>
 #include <string.h>
 
 #include "core/mem.h"
 #include "core/snapshot.h"
+#include "estuary/names.h"
 #include "estuary/token.h"
 #include "steps/answer.h"
 #include "steps/spec/account.h"
@@ -29,22 +29,12 @@ static int name_valid(const char *text, struct problem *err)
     return -1;
 }
 
-/* Estuary's catalog names: letters, digits, "-", "_", "." and "/" between the parts, "/" at the
- * end. */
+/* What a name below it has to be, up to the last slash. */
 static int prefix_valid(const char *text, struct problem *err)
 {
-    size_t n = strlen(text), part = 0;
-    bool good = n >= 2 && text[n - 1] == '/';
-    for (size_t i = 0; good && i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '/') {
-            good = part > 0;
-            part = 0;
-        } else {
-            good = c >= 0x80 || isalnum(c) || c == '-' || c == '_' || c == '.';
-            part++;
-        }
-    }
+    size_t n = strlen(text);
+    AUTO(xfree) char *name = xasprintf("%sx", text);
+    bool good = n >= 2 && text[n - 1] == '/' && estuary_name_check(name, NULL) == 0;
     if (good)
         return 0;
     problem_fail(err, PROBLEM_INPUT, "form", "a prefix looks like acmeCo/ or acmeCo/shop/");
