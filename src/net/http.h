@@ -19,7 +19,8 @@ struct http_header {
 };
 
 struct http_request {
-    const char *method; /* "GET" …; HEAD uses CURLOPT_NOBODY */
+    char *method; /* "GET" …; HEAD uses CURLOPT_NOBODY. Its own copy: the network thread may still
+                     look at it when the caller has gone on */
     char *url;
     size_t header_count;
     struct http_header *headers;

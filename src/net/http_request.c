@@ -10,7 +10,7 @@
 
 void http_request_init(struct http_request *r, const char *method, const char *url)
 {
-    *r = (struct http_request){.method = method, .url = xstrdup(url), .body = TEXT_INIT};
+    *r = (struct http_request){.method = xstrdup(method), .url = xstrdup(url), .body = TEXT_INIT};
 }
 
 static void add_header(struct http_header **list, size_t *count, const char *name, char *value)
@@ -93,6 +93,7 @@ void http_request_release(struct http_request *r)
 {
     headers_release(&r->headers, &r->header_count);
     text_wipe(&r->body);
+    xfree(r->method);
     xfree(r->url);
     *r = (struct http_request){.body = TEXT_INIT};
 }
