@@ -72,15 +72,6 @@ void aws_answer_release(struct aws_answer *a)
     a->xml = NULL;
 }
 
-static void wipe_json(cJSON *node)
-{
-    for (; node != NULL; node = node->next) {
-        if (node->valuestring != NULL)
-            explicit_bzero(node->valuestring, strlen(node->valuestring));
-        wipe_json(node->child);
-    }
-}
-
 static void wipe_xml(struct xml_node *node)
 {
     explicit_bzero(node->text, strlen(node->text));
@@ -90,7 +81,7 @@ static void wipe_xml(struct xml_node *node)
 
 void aws_answer_wipe(struct aws_answer *a)
 {
-    wipe_json(a->json);
+    json_wipe(a->json);
     if (a->xml != NULL)
         wipe_xml(a->xml);
     text_wipe(&a->http.body);

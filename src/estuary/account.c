@@ -236,6 +236,14 @@ const struct estuary_mapping *estuary_mapping_of(const struct estuary_account *a
     return best;
 }
 
+bool estuary_stores_with(const struct estuary_mapping *m, const char *plane)
+{
+    for (size_t i = 0; m != NULL && i < m->plane_count; i++)
+        if (strcmp(m->planes[i], plane) == 0)
+            return true;
+    return false;
+}
+
 const struct estuary_plane *estuary_plane_of(const struct estuary_account *a, const char *name)
 {
     for (size_t i = 0; i < a->plane_count; i++)

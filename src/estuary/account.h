@@ -46,5 +46,7 @@ const char *estuary_capability(const struct estuary_account *a, const char *pref
 /* The mapping of the longest prefix that it is at or below; NULL. */
 const struct estuary_mapping *estuary_mapping_of(const struct estuary_account *a,
                                                  const char *prefix);
+/* Does the mapping name this plane? Of NULL: no. */
+bool estuary_stores_with(const struct estuary_mapping *m, const char *plane);
 const struct estuary_plane *estuary_plane_of(const struct estuary_account *a, const char *name);
 #endif

@@ -166,14 +166,6 @@ const struct check start_check_prefix = {
 /* --- data plane
  * ---------------------------------------------------------------------------------- */
 
-static bool stored_with(const struct estuary_mapping *m, const char *plane)
-{
-    for (size_t i = 0; m != NULL && i < m->plane_count; i++)
-        if (strcmp(m->planes[i], plane) == 0)
-            return true;
-    return false;
-}
-
 const char *start_plane_of(const struct estuary_account *a, const struct estuary_mapping *m)
 {
     for (size_t i = 0; m != NULL && i < m->plane_count; i++) {
@@ -231,7 +223,7 @@ static void run_plane(struct run *run, struct outcome *out)
         outcome_fail(out, "plane", "there is no data plane %s, or none you may use", name);
         outcome_why(out, "Estuary lists the public planes and the private ones of your tenant; on "
                          "another nothing of yours can run.");
-    } else if (prefix[0] != '\0' && !stored_with(m, name)) {
+    } else if (prefix[0] != '\0' && !estuary_stores_with(m, name)) {
         outcome_fail(out, "mapping", "%s stores with %s", prefix,
                      m != NULL && m->plane_count > 0 ? "other data planes" : "no data plane");
         outcome_why(out, "A task runs on a plane that the storage mapping of its prefix names; "

@@ -117,14 +117,6 @@ static char *plane_default(const struct snapshot *s)
     return plane != NULL ? xstrdup(plane) : NULL;
 }
 
-static bool in_mapping(const struct estuary_mapping *m, const char *plane)
-{
-    for (size_t i = 0; m != NULL && i < m->plane_count; i++)
-        if (strcmp(m->planes[i], plane) == 0)
-            return true;
-    return false;
-}
-
 /* Those the prefix stores with; and what is answered, which the check judges. */
 static void plane_choices(const struct snapshot *s, struct choices *out)
 {
@@ -134,7 +126,7 @@ static void plane_choices(const struct snapshot *s, struct choices *out)
     bool listed = answered[0] == '\0';
     for (size_t i = 0; a != NULL && i < a->plane_count; i++) {
         const struct estuary_plane *p = &a->planes[i];
-        if (p->closed || !in_mapping(m, p->name))
+        if (p->closed || !estuary_stores_with(m, p->name))
             continue;
         AUTO(xfree)
         char *label =
